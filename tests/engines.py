@@ -28,7 +28,6 @@ def eagerly(f: Function, *args: Any) -> Any:
 
 def on_tape(f: Function, *args: Any, memory: Memory | None = None) -> Any:
     """Traced and specialised as for a kernel, then interpreted with NumPy."""
-    args = as_numbers(args)
     return _retried(lambda exact: _interpreted(*_taped(f, args, memory, exact), f, args))
 
 
@@ -37,7 +36,6 @@ def on_one_tape(f: Function) -> Function:
     made: list[tuple[Traced, Any]] = []
 
     def run(*args: Any) -> Any:
-        args = as_numbers(args)
         for traced, plain in made:
             if not traced.missed(f, args, {}):
                 return _interpreted(traced, plain, f, args)
@@ -51,7 +49,7 @@ def _taped(
     f: Function, args: tuple[Any, ...], memory: Memory | None = None, exact: bool = False
 ) -> tuple[Traced, Any]:
     leaves, structure = flatten((args, {}))
-    abstracted = unflatten(structure, map(abstract, leaves))
+    abstracted = unflatten(structure, map(abstract, as_numbers(leaves)))
     traced = trace(f, *abstracted, memory=memory, exact=exact)
     return traced, specialise(traced.tape)
 
@@ -63,14 +61,13 @@ def _interpreted(traced: Traced, plain: Any, f: Function, args: tuple[Any, ...])
 
 def kernel_of(f: Function, *args: Any, exact: bool = False) -> tuple[Traced, Kernel]:
     """The trace, and what Numba would compile."""
-    leaves, structure = flatten((as_numbers(args), {}))
-    traced = trace(f, *unflatten(structure, map(abstract, leaves)), exact=exact)
+    leaves, structure = flatten((args, {}))
+    traced = trace(f, *unflatten(structure, map(abstract, as_numbers(leaves))), exact=exact)
     return traced, kernel(specialise(traced.tape))
 
 
 def as_emitted(f: Function, *args: Any) -> Any:
     """What Numba would compile, run as the Python that it is."""
-    args = as_numbers(args)
 
     def run(exact: bool) -> Any:
         traced, made = kernel_of(f, *args, exact=exact)

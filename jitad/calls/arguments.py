@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from jitad.errors import JitadOverflowError, JitadTypeError
 from jitad.runtime.operators import place
-from jitad.structures import Structure, flatten, map_structure, step, unflatten
+from jitad.structures import Structure, flatten, step, unflatten
 from jitad.tape.types import DTYPES, Array, Scalar, type_of_constant
-from jitad.trace.around.paths import PLAIN_ARRAYS
+from jitad.trace.around.paths import PLAIN_ARRAYS, as_number
 from jitad.trace.trace import Shaped, Valued
 
 
@@ -22,11 +22,9 @@ def stand_in(leaf: Any) -> Any:
     return type(leaf)() if isinstance(leaf, (float, int, np.number)) else leaf
 
 
-def as_numbers(value: Any) -> Any:
-    """The structure with arrays without axes as the numbers that they are."""
-    return map_structure(
-        lambda a: a[()] if isinstance(a, np.ndarray) and not a.ndim else a, value
-    )
+def as_numbers(leaves: Iterable[Any]) -> list[Any]:
+    """Leaves of arguments, with arrays without axes as the numbers that they are."""
+    return list(map(as_number, leaves))
 
 
 def key_of(leaf: Any) -> Any:
@@ -66,6 +64,7 @@ def abstracts(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def abstract_leaves(f: Callable[..., Any], leaves: list[Any], structure: Structure) -> list[Any]:
     """What stands for the leaves of `(args, kwargs)`; refuses those that no kernel takes."""
+    leaves = as_numbers(leaves)
     for k, leaf in enumerate(leaves):
         if isinstance(leaf, np.ndarray) and leaf.dtype.str[1:] not in DTYPES:
             what = f"an array of dtype {leaf.dtype}"

@@ -194,10 +194,7 @@ class Compiled:
             return hooks.call(self.f, *args, **kwargs)  # differentiated eagerly outside
         if len(leaves) > LONG:
             leaves, structure = flatten(packed((args, kwargs)))
-        if any(isinstance(leaf, np.ndarray) and not leaf.ndim for leaf in leaves):
-            leaves = [leaf[()] if isinstance(leaf, np.ndarray) and not leaf.ndim else leaf
-                      for leaf in leaves]  # fmt: skip
-            args, kwargs = as_numbers((args, kwargs))  # an array without axes is a number
+        leaves = as_numbers(leaves)
         key = (structure, tuple(map(key_of, leaves)))
         ones = any(1 in leaf.shape for leaf in leaves if isinstance(leaf, np.ndarray))
         out = self._known(self._by_key.get(key, ()), args, kwargs, ones)
@@ -364,6 +361,7 @@ class Compiled:
             leaves, structure = flatten(packed((args, kwargs)))
         if len(leaves) > _MOST_LEAVES:
             return
+        leaves = as_numbers(leaves)
         key = (s, structure, tuple(map(type, leaves)))
         if key not in self._entries:
             made = python_entry(

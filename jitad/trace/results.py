@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -14,6 +14,7 @@ from jitad.errors import JitadError, JitadTypeError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom
 from jitad.tape.types import DTYPES, Array
+from jitad.trace.around.paths import Path
 from jitad.trace.containers.grown import variables
 from jitad.trace.containers.iterables import Counted
 from jitad.trace.containers.listed import LISTED, again
@@ -43,26 +44,45 @@ def constant_tangent(leaf: Any) -> Any:
     return 0.0 if is_number(leaf) else leaf
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class There(Keep):
+    """A thing from outside, which stays itself: what it holds is written to it, if anything is."""
+
+    path: Path
+
+
+PathOf = Callable[[Any], Path | None]
+
+
 @dataclass(frozen=True, eq=False)
 class Output:
-    """How a Python value is made of results of the tape."""
+    """How a Python value is made of results of the tape, and of things that are there."""
 
     form: Form
     first: int
     count: int
+    there: tuple[There, ...] = ()
 
-    def rebuild(self, flat: Sequence[Any]) -> Any:
+    def rebuild(
+        self, flat: Sequence[Any], function: Any = None, args: Any = (), kwargs: Any = None
+    ) -> Any:
         """The value, given all results of the tape as plain numbers and arrays."""
         supply = iter(flat[self.first : self.first + self.count])
-        return _assemble(self.form, supply, {})
+        made = {id(f): f.path.get(function, args, kwargs) for f in self.there}
+        return _assemble(self.form, supply, made)
 
 
-def output_of(builder: Builder, s: Snapshot, outputs: list[Atom]) -> Output:
+def output_of(
+    builder: Builder, s: Snapshot, outputs: list[Atom], path_of: PathOf | None = None
+) -> Output:
+    """`path_of`: where things are found that stay what they are; none do that are returned."""
     first = len(outputs)
-    form = result_form(s)
+    seen: dict[int, Form] = {}
+    form = result_form(s, seen, path_of)
     extract(builder, form, s, outputs)
     _check_kept(builder, form, set())
-    return Output(form, first, len(outputs) - first)
+    there = tuple(f for f in seen.values() if isinstance(f, There))
+    return Output(form, first, len(outputs) - first, there)
 
 
 def _check_kept(builder: Builder, form: Form, seen: set[int]) -> None:
@@ -71,6 +91,8 @@ def _check_kept(builder: Builder, form: Form, seen: set[int]) -> None:
         return
     seen.add(id(form))
     match form:
+        case There():
+            pass
         case Record(Rec(value)) if isinstance(value, (Range, Counted)):
             _refuse(builder, value)
         case Record():
@@ -116,10 +138,26 @@ _MOST = 10_000  # objects looked at
 _COMPILED = "jitad.calls.compiled"  # whose tapes are another trace's
 
 
-def result_form(s: Snapshot, seen: dict[int, Form] | None = None) -> Form:
+def _path_of(s: Snapshot, path_of: PathOf) -> Path | None:
+    """Where the thing is found that a snapshot is of."""
+    if isinstance(s, Rec) and type(s.value) is Complex:  # whose parts are registered
+        paths = [path_of(s.value.re), path_of(s.value.im)]
+        whole = [Path(p.root, p.steps[:-1]) for p in paths if p is not None and p.steps]
+        names = [p.steps[-1] for p in paths if p is not None and p.steps]
+        is_one = names == [("attr", "real"), ("attr", "imag")] and whole[0] == whole[1]
+        return whole[0] if is_one else None
+    return path_of(s.value) if isinstance(s, (Arr, Rec)) else None
+
+
+def result_form(
+    s: Snapshot, seen: dict[int, Form] | None = None, path_of: PathOf | None = None
+) -> Form:
     """Numbers that are traced, floats and arrays are results; the rest is static."""
     seen = {} if seen is None else seen
     if id(s) in seen:
+        return seen[id(s)]
+    if path_of is not None and (path := _path_of(s, path_of)) is not None:
+        seen[id(s)] = There(s, path)
         return seen[id(s)]
     out: Form
     match s:
@@ -132,12 +170,12 @@ def result_form(s: Snapshot, seen: dict[int, Form] | None = None) -> Form:
         case Arr():
             out = Unifier().alone(s, "")
         case Sel():
-            out = OneOf(list(map(key, things(s))), [result_form(t, seen) for t in things(s)])
+            out = OneOf(list(map(key, things(s))), [result_form(t, seen, path_of) for t in things(s)])
         case Rec():
             out = seen[id(s)] = Record(s, ())
-            out.parts = tuple(result_form(p, seen) for p in s.parts)
+            out.parts = tuple(result_form(p, seen, path_of) for p in s.parts)
         case Per(_, part) if part is not None:
-            out = Maybe(result_form(part, seen), s.name, s.none)
+            out = Maybe(result_form(part, seen, path_of), s.name, s.none)
         case Per():
             raise JitadError("a value that is bound on some paths only is stored or returned")
         case _:

@@ -27,7 +27,7 @@ from jitad.trace import context, stand_ins
 from jitad.trace.around.captures import Captures
 from jitad.trace.around.floatlists import Floats
 from jitad.trace.around.longlists import float_list
-from jitad.trace.around.paths import Guard, Input, Path
+from jitad.trace.around.paths import Guard, Input, Path, cell_of
 from jitad.trace.calls import call
 from jitad.trace.containers.stretch import Room
 from jitad.trace.context import Again, DeadPath, Insight, Region, Trace, Written, assign
@@ -42,7 +42,7 @@ from jitad.trace.places import local
 from jitad.trace.results import Output, output_of, result_form
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
-from jitad.values.journal import MISSING
+from jitad.values.journal import MISSING, Write
 from jitad.values.kind import building
 from jitad.where import caller
 
@@ -68,26 +68,30 @@ class Valued:
 
 @dataclass(frozen=True, eq=False)
 class Commit:
-    """A write that outlives the call; `apply` it once, after the kernel has succeeded."""
+    """A write that outlives the call; `apply` it once, after the kernel has succeeded, and after
+    all writes were `prepared`: then each thing is still where it was found."""
 
     path: Path  # of what is written to
     slot: Any  # "content", "items", ("cell", name), ("attr", name), or the name of a global
     output: Output | None  # None: the thing is deleted
 
-    def apply(self, flat: Sequence[Any], function: Any, args: Any = (), kwargs: Any = None) -> None:
-        value: Any = MISSING if self.output is None else self.output.rebuild(flat)
-        value = MISSING if value is UNSET else value
+    def prepared(
+        self, flat: Sequence[Any], function: Any, args: Any = (), kwargs: Any = None
+    ) -> tuple[Any, Any]:
+        """What is written to, and what is written."""
+        value: Any = MISSING
+        if self.output is not None:
+            value = self.output.rebuild(flat, function, args, kwargs)
+        path = self.path
+        if isinstance(self.slot, tuple) and self.slot[0] == "cell":  # the function that has it
+            path = Path(path.root, path.steps[:-1])
+        return path.get(function, args, kwargs), MISSING if value is UNSET else value
+
+    def apply(self, target: Any, value: Any) -> None:
         match self.slot:
             case ("cell", name):
-                *before, _ = self.path.steps
-                from jitad.trace.around.paths import cell_of
-
-                owner = Path(self.path.root, tuple(before)).get(function, args, kwargs)
                 if value is not MISSING:
-                    cell_of(owner, name).cell_contents = value
-                return
-        target = self.path.get(function, args, kwargs)
-        match self.slot:
+                    cell_of(target, name).cell_contents = value
             case "content":
                 target[...] = value
             case "items" if isinstance(target, list):
@@ -322,7 +326,7 @@ def _argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> An
             value = part(getattr(a, field.name), "attr", field.name)
             object.__setattr__(out, field.name, value)
             captures._known[path.then("attr", field.name)] = value
-    captures.register(out, path)
+    captures.register(out, path, whole=True)
     return out
 
 
@@ -356,9 +360,11 @@ def _leaf_argument(captures: Captures, inputs: list[Input], a: Any, path: Path) 
 def _commits(running: Trace, outputs: list[Atom]) -> list[Commit]:
     """Writes to things that are found from outside."""
     commits: list[Commit] = []
-    for w in list(running.journal.frames[-1].values()):
+    writes = list(running.journal.frames[-1].values())
+    whole = {id(w.target) for w in writes if w.slot == "items"}
+    for w in writes:
         path = running.captures.path_of(w.target)
-        if path is None:
+        if path is None or (w.slot == "appended" and id(w.target) in whole):
             continue
         if w.slot == "_lost":
             running.keep_apart(running.journal.places(w.target))
@@ -372,9 +378,14 @@ def _commits(running: Trace, outputs: list[Atom]) -> list[Commit]:
         if value is MISSING:
             commits.append(Commit(path, w.slot, None))
             continue
-        output = output_of(running.builder, snapshot(value), outputs)
+        output = output_of(running.builder, snapshot(value), outputs, partial(_where, running, w))
         commits.append(Commit(path, w.slot, output))
     return commits
+
+
+def _where(running: Trace, w: Write, thing: Any) -> Path | None:
+    """Where a thing is found that is, or is in, what was written: not what was written to."""
+    return None if thing is w.target else running.captures.path_of(thing)
 
 
 def _shown(path: Path) -> str:

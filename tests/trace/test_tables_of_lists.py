@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import jitad
-from jitad.calls.arguments import abstract, as_numbers
+from jitad.calls.arguments import abstract
 from jitad.structures import flatten, unflatten
 from jitad.tape.ir import walk
 from jitad.trace.trace import trace
@@ -196,7 +196,7 @@ def test_values_and_derivatives(make: Callable[[int], Program], n: int) -> None:
 
 
 def equations(f: Program) -> int:
-    leaves, structure = flatten((as_numbers((0.7, 0.4)), {}))
+    leaves, structure = flatten(((0.7, 0.4), {}))
     args, kwargs = unflatten(structure, map(abstract, leaves))
     tape = trace(f, args, kwargs).tape
     return sum(1 for _ in walk(tape.body))

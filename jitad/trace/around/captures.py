@@ -85,9 +85,11 @@ class Captures:
 
     # -- where things are ---------------------------------------------------------------------
 
-    def register(self, thing: Any, path: Path) -> None:
-        """The thing is found at this path."""
+    def register(self, thing: Any, path: Path, whole: bool = False) -> None:
+        """The thing is found at this path; `whole`: and so are its elements, as the trace has them."""
         self._paths.setdefault(id(thing), (thing, path))
+        if whole:
+            self._looked_into.add(id(thing))
 
     def path_of(self, thing: Any) -> Path | None:
         known = self._paths.get(id(thing))
@@ -298,8 +300,7 @@ class Captures:
                 "Read it before, or append to a list of your own and return it.",
             )  # fmt: skip
         if is_long(value) and path not in self.came_apart:
-            self.register(value, path)
-            self._looked_into.add(id(value))
+            self.register(value, path, whole=True)
             self.guards.append(Guard(path, "floats", None))
             self._restores.append(_restorer(value))
             from jitad.trace.around.longlists import float_list  # made of captures
@@ -310,8 +311,7 @@ class Captures:
                 f"{path} has {len(value)} elements, too many to trace one by one",
                 self.builder.pos, "Make it an array.",
             )  # fmt: skip
-        self.register(value, path)
-        self._looked_into.add(id(value))
+        self.register(value, path, whole=True)
         self.guards.append(Guard(path, "keys", shape_of(value)))
         self._restores.append(_restorer(value))
         for k in value if isinstance(value, dict) else range(len(value)):

@@ -96,6 +96,11 @@ def _step(at: Any, kind: str, key: Any) -> Any:
     raise AssertionError(kind)
 
 
+def as_number(value: Any) -> Any:
+    """An array without axes as the number that it is; a container stays, so that it is written."""
+    return value[()] if isinstance(value, np.ndarray) and not value.ndim else value
+
+
 def part_of(value: Any, k: int) -> Any:
     """A part of an instance of a registered class."""
     return registered(type(value)).parts(value)[0][k]  # type: ignore[union-attr]
@@ -114,7 +119,8 @@ class Input:
     var: Var
 
     def get(self, function: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return self.path.get(function, args, kwargs)
+        now = self.path.get(function, args, kwargs)
+        return as_number(now) if isinstance(self.type, Scalar) else now
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +142,7 @@ class Guard:
             return self.kind == "missing"
         match self.kind:
             case "value":
+                now = as_number(now)
                 return type(now) is type(self.expected) and bool(now == self.expected)
             case "code":
                 return getattr(now, "__code__", None) is self.expected
@@ -167,7 +174,7 @@ def of_type(value: Any, expected: Scalar | Array) -> bool:
             return False
         return bool(value.dtype == np.dtype(expected.dtype))
     try:
-        return type_of_constant(value) == expected
+        return type_of_constant(as_number(value)) == expected
     except TypeError:
         return False
 
