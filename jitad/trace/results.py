@@ -170,7 +170,8 @@ def result_form(
         case Arr():
             out = Unifier().alone(s, "")
         case Sel():
-            out = OneOf(list(map(key, things(s))), [result_form(t, seen, path_of) for t in things(s)])
+            parts = [result_form(t, seen, path_of) for t in things(s)]
+            out = OneOf(list(map(key, things(s))), parts)
         case Rec():
             out = seen[id(s)] = Record(s, ())
             out.parts = tuple(result_form(p, seen, path_of) for p in s.parts)

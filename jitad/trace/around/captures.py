@@ -86,7 +86,7 @@ class Captures:
     # -- where things are ---------------------------------------------------------------------
 
     def register(self, thing: Any, path: Path, whole: bool = False) -> None:
-        """The thing is found at this path; `whole`: and so are its elements, as the trace has them."""
+        """The thing is found at this path; `whole`: the trace has its elements, too."""
         self._paths.setdefault(id(thing), (thing, path))
         if whole:
             self._looked_into.add(id(thing))
