@@ -135,7 +135,7 @@ def things(p: Any, path: str = "p") -> dict[str, Any]:
 
 
 def after(run: Callable[..., Any], s: float, k: int) -> tuple[Any, Any, list[str]]:
-    """What there is after a call; what is in all that was there before; what stayed in its place."""
+    """What there is after a call; what is in all that was there before; what stayed."""
     p = state()
     before = things(p)
     run(p, s, k)
