@@ -43,9 +43,7 @@ def finish(traced: Traced, flat: tuple[Any, ...], function: Any, args: Any, kwar
     if traced.commits:
         with alone():
             check_overlap(traced, function, args, kwargs)
-            prepared = [(c, c.prepared(flat, function, args, kwargs)) for c in traced.commits]
-            for c, (target, value) in prepared:
-                c.apply(target, value)
+            traced.commit(flat, function, args, kwargs)
     return result
 
 

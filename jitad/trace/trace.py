@@ -68,8 +68,7 @@ class Valued:
 
 @dataclass(frozen=True, eq=False)
 class Commit:
-    """A write that outlives the call; `apply` it once, after the kernel has succeeded, and after
-    all writes were `prepared`: then each thing is still where it was found."""
+    """A write that outlives the call: see `Traced.commit`."""
 
     path: Path  # of what is written to
     slot: Any  # "content", "items", ("cell", name), ("attr", name), or the name of a global
@@ -140,6 +139,17 @@ class Traced:
         every: list[Any] = [*self.inputs, *self.captures]
         known = {i.var: i for i in every}
         return [known[v].get(function, args, kwargs) for v in self.tape.body.params]
+
+    def commit(
+        self, flat: Sequence[Any], function: Any, args: Any = (), kwargs: Any = None
+    ) -> None:
+        """Make all writes, once, after the kernel has succeeded.
+
+        What is written to, and what is written, is found before: then each thing is still there.
+        """
+        prepared = [(c, c.prepared(flat, function, args, kwargs)) for c in self.commits]
+        for c, (target, value) in prepared:
+            c.apply(target, value)
 
     @property
     def misses(self) -> tuple[type[JitadError], ...]:

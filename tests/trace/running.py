@@ -41,8 +41,7 @@ def run(t: Traced, f: Any, *args: Any, **kwargs: Any) -> Any:
     """Interpret the tape, commit the writes."""
     flat = interpret(t.tape.body, t.arguments(f, args, kwargs), functions=t.tape.functions)
     result = t.output.rebuild(flat)
-    for c in t.commits:
-        c.apply(flat, f, args, kwargs)
+    t.commit(flat, f, args, kwargs)
     return result
 
 
