@@ -247,3 +247,45 @@ def test_calls_in_a_second_process_are_as_quick(tmp_path: Path) -> None:
     (tmp_path / "quick.py").write_text(QUICK)
     python(tmp_path, "quick.py")
     assert python(tmp_path, "quick.py") == ["[1.0,", "5.0,", "8.0]", "False", "False"]
+
+
+OTHERS = """
+import sys
+import numpy as np
+from jitad import jit
+
+def f(a, n, flag):
+    return a * n if flag else a - n, np.sum(a)
+
+def unaligned(a):
+    out = np.frombuffer(bytearray(a.nbytes + 1), np.uint8, a.nbytes, 1).view(a.dtype)
+    out = out.reshape(a.shape)
+    out[...] = a
+    return out
+
+def readonly(a):
+    out = a.copy()
+    out.flags.writeable = False
+    return out
+
+a = np.arange(6.0).reshape(2, 3)
+kinds = [
+    (a, 3, True), (a, np.int64(3), True), (a, 3, np.bool_(False)), (np.asfortranarray(a), 3, True),
+    (a[:, ::2], 3, True), (unaligned(a), 3, True), (readonly(a), np.int64(3), np.bool_(True)),
+]
+g, kept = jit(f), []
+for _ in range(int(sys.argv[1])):
+    for given in kinds if sys.argv[1] != "1" else kinds[:1]:
+        whole, total = g(*given)
+        expected = f(*given)
+        assert np.array_equal(whole, expected[0]) and total == expected[1]
+        kept = [*kept[-20:], whole, [np.zeros(k) for k in range(20)]]
+print("right")
+"""
+
+
+def test_arguments_of_other_kinds_for_a_kernel_from_the_disk(tmp_path: Path) -> None:
+    """Numba's own way in, which only they need, is made when they come, and counts references."""
+    (tmp_path / "main.py").write_text(OTHERS)
+    for times in ("1", "50", "50"):
+        assert python(tmp_path, "main.py", times) == ["right"]

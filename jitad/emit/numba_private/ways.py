@@ -108,8 +108,14 @@ class Ways(NamedTuple):
 _known: dict[str, Ways] = {}  # only one thread compiles at a time
 
 
+def _counting(context: Any) -> Any:
+    """As code needs it that counts references: who loads a kernel from disk is not asked to."""
+    return context if context.enable_nrt else context.subtarget(enable_nrt=True)
+
+
 def _shared(context: Any) -> Ways:
     """Those into all kernels whose types can be told in a plan."""
+    context = _counting(context)
 
     def write(name: str, module: Any) -> Sequence[Any]:
         for kind in (Direct, Shortcut, Usual):
@@ -121,6 +127,7 @@ def _shared(context: Any) -> Ways:
 
 def _from_numba(context: Any, fndesc: Any) -> Ways:
     """Numba's, into all kernels of one signature."""
+    context = _counting(context)
 
     def write(name: str, module: Any) -> Sequence[Any]:
         environment = lowering.Environment({})
