@@ -64,6 +64,8 @@ def contiguous(a: ArrayHandle, check: bool = True) -> bool | None:
 
     `check`: of extents that the answer depends on a check says that they are not 1.
     """
+    if a._lost:  # on a path that is left, where it may lie anyhow
+        return None
     plain = a.peek() if a.concrete else laid_out(a)
     if a.concrete or plain is not None:
         return not isinstance(plain, np.ndarray) or bool(plain.flags.c_contiguous)
@@ -132,6 +134,8 @@ def in_order(a: Any) -> bool:
         return in_order(a.re)
     if not hasattr(a, "_parent") or len(a.shape) < 2:
         return True
+    if a._lost:
+        return False
     plain = a.peek() if a.concrete else laid_out(a)
     if plain is not None:
         return in_order(plain)

@@ -208,3 +208,19 @@ def test_a_call_whose_layout_depends_on_numbers_runs_eagerly() -> None:
     assert g(a, b, -0.5) == 0.7 and "2 calls in the eager engine" in g.explain()
     with pytest.raises(jitad.JitadError, match="one after the other"):
         jitad.jit(f, fallback=False)(a, b, -0.5)
+
+
+@pytest.mark.parametrize("s", [0.5, -0.5])
+def test_what_only_a_branch_has_made_lies_anyhow_afterwards(s: float) -> None:
+    """Of no elements, known while tracing, before the branch and in it."""
+
+    def f(s):
+        z = np.sum(np.array([]), axis=())
+        if s > 0.1:
+            z = z * 0.5 + z[:]
+            z[1:-1] = np.sin(z[1:-1]) + 0.5
+        z.T[1:0:-1] = -1.5
+        return np.sum(z) + s * s
+
+    assert jitad.jit(f, fallback=False)(s) == s * s
+    assert jitad.jit_grad(f, fallback=False)(s) == 2.0 * s
