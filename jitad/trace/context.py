@@ -30,6 +30,7 @@ from jitad.trace.joins.snapshot import Snapshot, snapshot
 from jitad.trace.joins.unset import UNSET
 from jitad.trace.rewrite import AS_WRITTEN, is_rewritten_code
 from jitad.values import journal as journals
+from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING, Journal, Write
 
 if TYPE_CHECKING:
@@ -164,6 +165,19 @@ class Trace:
         """A thing is read that may be the one written meanwhile: trace anew, and know which."""
         if not places <= self.insight.apart:
             raise Again(replace(self.insight, apart=self.insight.apart | places))
+
+    def refuse_lost(self, target: object) -> None:
+        """What was written may be this, if it is from outside, or another: trace anew, and know."""
+        path = self.captures.path_of(target)
+        if path is None:
+            return
+        self.keep_apart(self.journal.places(target))
+        what = "array" if isinstance(target, ArrayHandle) else "object"
+        raise JitadError(
+            f"the {what} {path} may have been written to under another name: a branch or a loop "
+            f"chose between it and another {what}", self.builder.pos,
+            f"Copy the {what}s before they change places.",
+        )  # fmt: skip
 
     @contextmanager
     def remembering(self, memory: Memory | None) -> Iterator[None]:

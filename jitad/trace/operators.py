@@ -35,7 +35,7 @@ from jitad.trace.joins.optional import present
 from jitad.trace.joins.snapshot import Snapshot, snapshot
 from jitad.trace.joins.unset import Among, Perhaps, is_optional
 from jitad.trace.pointwise import Anew, Fixed, Pointwise
-from jitad.trace.results import constant_tangent, result_form
+from jitad.trace.results import around, constant_tangent, result_form
 from jitad.trace.texts import Text
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import require_same, shape_text
@@ -188,9 +188,11 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
         seen: dict[int, Snapshot] = {}
         for w in trace.journal.written():
             trace.captures.scratch.update({id(w.target): w.target} if w.slot == "content" else {})
+            if w.slot == "_lost" and not isinstance(w.target, ArrayHandle):
+                trace.refuse_lost(w.target)
             if w.slot not in ("content", "_lost"):  # a derivative changes no array of its caller
                 written = snapshot(w.read(), seen)
-                writes.append((w, result_form(written)))
+                writes.append((w, result_form(written, None, around(trace.captures, w.target))))
                 extract(b, writes[-1][1], written, atoms)
         what = snapshot(raised, seen)
         extract(b, result_form(what), what, atoms)
@@ -206,9 +208,8 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
         raise unknown_functions(tuple(f for f, _ in trace.refused), where, why)
     b.pos = outer_pos
     region.block.results = atoms
-    fixed = Fixed(f, (), kwargs) if kwargs else f
     return _Application(
-        trace, fixed, args, region.block, tuple(primals), tuple(arguments), tuple(numbers),
+        trace, Fixed(f, (), kwargs) if kwargs else f, args, region.block, tuple(primals), tuple(arguments), tuple(numbers),
         structure, tuple(leaves), tuple(places), tuple(writes), result_form(what), own,
     )  # fmt: skip
 
@@ -279,8 +280,7 @@ def value_and_grad(
     """The recorded form of `value_and_grad(f, argnums, has_aux)(*args, **kwargs)`."""
     positions = positions_of(argnums, len(args), "grad")
     run = _apply(f, args, kwargs, "grad", positions)
-    b = run.trace.builder
-    value = run.structure
+    b, value = run.trace.builder, run.structure
     if has_aux:
         if value.kind is not tuple or len(value.children) != 2:
             raise not_a_pair(f, b.pos)
@@ -301,9 +301,9 @@ def value_and_grad(
 
 
 def _one(a: Atom) -> Atom:
-    t = element(a.type)  # type: ignore[arg-type]
     import numpy as np
 
+    t = element(a.type)  # type: ignore[arg-type]
     return lit(1.0) if t.dtype == "f8" else lit(np.dtype(t.dtype).type(1))
 
 

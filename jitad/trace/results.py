@@ -14,6 +14,7 @@ from jitad.errors import JitadError, JitadTypeError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom
 from jitad.tape.types import DTYPES, Array
+from jitad.trace.around.captures import Captures
 from jitad.trace.around.paths import Path
 from jitad.trace.containers.grown import variables
 from jitad.trace.containers.iterables import Counted
@@ -136,6 +137,11 @@ def _holds_traced(value: Any) -> bool:
 
 _MOST = 10_000  # objects looked at
 _COMPILED = "jitad.calls.compiled"  # whose tapes are another trace's
+
+
+def around(captures: Captures, target: Any) -> PathOf:
+    """Where a thing is found that is in what was written to the target, but not that itself."""
+    return lambda thing: None if thing is target else captures.path_of(thing)
 
 
 def _path_of(s: Snapshot, path_of: PathOf) -> Path | None:

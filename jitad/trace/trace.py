@@ -39,10 +39,10 @@ from jitad.trace.joins.join import build, extract, kinds
 from jitad.trace.joins.snapshot import Arr, Rec, Snapshot, snapshot
 from jitad.trace.joins.unset import UNSET
 from jitad.trace.places import local
-from jitad.trace.results import Output, output_of, result_form
+from jitad.trace.results import Output, around, output_of, result_form
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
-from jitad.values.journal import MISSING, Write
+from jitad.values.journal import MISSING
 from jitad.values.kind import building
 from jitad.where import caller
 
@@ -377,33 +377,16 @@ def _commits(running: Trace, outputs: list[Atom]) -> list[Commit]:
         if path is None or (w.slot == "appended" and id(w.target) in whole):
             continue
         if w.slot == "_lost":
-            running.keep_apart(running.journal.places(w.target))
-            raise JitadError(
-                f"{_shown(path)} may have been written to under another name: a branch or a loop "
-                "chose between it and another array", running.builder.pos,
-                "Copy the arrays before they change places.",
-            )  # fmt: skip
+            running.refuse_lost(w.target)
         running.captures.apart(w.target)
         value = w.read()
         if value is MISSING:
             commits.append(Commit(path, w.slot, None))
             continue
-        output = output_of(running.builder, snapshot(value), outputs, partial(_where, running, w))
+        found = around(running.captures, w.target)
+        output = output_of(running.builder, snapshot(value), outputs, found)
         commits.append(Commit(path, w.slot, output))
     return commits
-
-
-def _where(running: Trace, w: Write, thing: Any) -> Path | None:
-    """Where a thing is found that is, or is in, what was written: not what was written to."""
-    return None if thing is w.target else running.captures.path_of(thing)
-
-
-def _shown(path: Path) -> str:
-    """A path in the user's words."""
-    match path.root:
-        case ("arg", k):
-            return f"the array in argument {k}" + (f" at {path}" if path.steps else "")
-    return f"the array {path}"
 
 
 # -- blocks ---------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ caller knows by other names, too: replacing one by a copy would show.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -82,14 +83,18 @@ EXPRESSIONS = ["s", "2.0 * s", "p['n']", "float(k)", "1.25", "p['a'][0]", "s * p
                "p['list'][0]", "p['d']['m']"]  # fmt: skip
 
 
-def program(draw: random.Random) -> str:
+TO_ARRAYS = re.compile(r"""p\["[abz]"\].*=|\["t"\]\[2\]\[0\]|q\[0\] = E""")
+
+
+def program(draw: random.Random, arrays: bool = True) -> str:
+    writes = [w for w in WRITES if arrays or not TO_ARRAYS.search(w)]
     lines = [
         "def keep(p, x):", "    p['kept'] = x", "    p['o'].log.append(x)", "", "",
         "def program(p, s, k):",
     ]  # fmt: skip
 
     def write() -> str:
-        out = draw.choice(WRITES)
+        out = draw.choice(writes)
         while "E" in out:
             out = out.replace("E", draw.choice(EXPRESSIONS[:6] + EXPRESSIONS[7:]), 1)
         return out
@@ -144,21 +149,28 @@ def after(run: Callable[..., Any], s: float, k: int) -> tuple[Any, Any, list[str
     return described(p), held, [path for path, x in before.items() if now.get(path) is x]
 
 
-def check(source: str, name: str) -> int:
+Way = Callable[[Callable[..., Any]], Callable[..., Any]]
+WAYS: list[Way] = [
+    jitad.jit, lambda f: lambda *a: on_tape(f, *a), lambda f: lambda *a: as_emitted(f, *a),
+]  # fmt: skip
+DERIVATIVES: list[Way] = [lambda f: jitad.jit_grad(f, 1), lambda f: jitad.jit(jitad.grad(f, 1))]
+
+
+def check(source: str, name: str, ways: list[Way] = WAYS) -> int:
     """In how many ways it ran; the others were refused."""
     f = load(source, name)
     straight = "if s" not in source  # what a condition may have replaced is a copy
     ran = 0
     try:
-        compiled = jitad.jit(f)
+        runs = [way(f) for way in ways]
         for s, k in ((0.75, 2), (0.25, 3)):
             try:
                 expected = after(f, s, k)
             except (IndexError, KeyError, AttributeError, ValueError, TypeError):
                 continue
-            for way in (compiled, compiled, on_tape, as_emitted):
+            for way in (runs[0], *runs):
                 try:
-                    got = after(way if way is compiled else (lambda *a, w=way: w(f, *a)), s, k)
+                    got = after(way, s, k)
                 except jitad.JitadError:
                     continue
                 for mine, theirs in list(zip(got, expected, strict=True))[: 2 + straight]:
@@ -211,3 +223,11 @@ def test_random_writes(seed: int) -> None:
     draw = random.Random(seed)
     ran = sum(check(program(draw), f"identities_{seed}_{n}") for n in range(30))
     assert ran > 60
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_random_writes_in_derivatives(seed: int) -> None:
+    """A compiled derivative writes to what it is given beside its variables, but to no array."""
+    draw = random.Random(100 + seed)
+    names = [f"written_{seed}_{n}" for n in range(20)]
+    assert sum(check(program(draw, False), name, DERIVATIVES) for name in names) > 40
