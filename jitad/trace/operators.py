@@ -183,8 +183,7 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
                 atoms.append(b.atom(content))
             else:
                 places.append(None)
-        own = len(atoms)
-        writes = []
+        own, writes = len(atoms), []
         seen: dict[int, Snapshot] = {}
         for w in trace.journal.written():
             trace.captures.scratch.update({id(w.target): w.target} if w.slot == "content" else {})
@@ -209,8 +208,9 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
     b.pos = outer_pos
     region.block.results = atoms
     return _Application(
-        trace, Fixed(f, (), kwargs) if kwargs else f, args, region.block, tuple(primals), tuple(arguments), tuple(numbers),
-        structure, tuple(leaves), tuple(places), tuple(writes), result_form(what), own,
+        trace, Fixed(f, (), kwargs) if kwargs else f, args, region.block, tuple(primals),
+        tuple(arguments), tuple(numbers), structure, tuple(leaves), tuple(places), tuple(writes),
+        result_form(what), own,
     )  # fmt: skip
 
 
