@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from jitad.values.array import ArrayHandle
 
 
+_ONE_PIECE = "whether these elements lie one after the other depends on an extent, which is 1"
 _COPY = "Where one is to be written without the other, copy first: np.array(a)."
 LOOSE = "loose"  # of a tape: as its operands lay, which were not in C order, or by another rule
 GAPPED = "gapped"  # of a tape: with gaps or backwards on one path, if in the order of C
@@ -78,9 +79,8 @@ def contiguous(a: ArrayHandle, check: bool = True) -> bool | None:
         whole = contiguous(a._parent, check)
         found = whole and a._view.contiguous(shape)
         if check and whole and found is False and a._view.contiguous(shape, ones=True):
-            what = "whether these elements lie one after the other depends on an extent, which is 1"
             counts = [r.count for r in a._view.ranges]
-            return False if extents.checked_not_one([*counts, *shape], what, _COPY) else None
+            return False if extents.checked_not_one([*counts, *shape], _ONE_PIECE, _COPY) else None
         return found
     if a.root._order in (LOOSE, GAPPED):
         return None
@@ -101,9 +101,14 @@ def spaced(part: Any) -> Any:
     return part
 
 
-def is_spaced(a: ArrayHandle) -> bool:
-    """Is it (of) a part of a complex array?"""
-    return a.root._order == SPACED
+def is_spaced(a: ArrayHandle) -> bool | None:
+    """Is it (of) a part of a complex array, of more than one element?  None: a tape can't tell."""
+    if a.root._order != SPACED:
+        return False
+    unknown = [n for n in a.shape if isinstance(n, Number)]
+    if any(n != 1 for n in a.shape if not isinstance(n, Number)):
+        return True
+    return bool(unknown) and (extents.checked_not_one(unknown, _ONE_PIECE, _COPY) or None)
 
 
 def follows(made: Any, operands: Iterable[Any]) -> None:

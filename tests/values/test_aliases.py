@@ -7,6 +7,7 @@ the truth; where a trace can't tell, it may refuse, but not be wrong.
 
 import linecache
 import random
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -224,3 +225,23 @@ def test_what_only_a_branch_has_made_lies_anyhow_afterwards(s: float) -> None:
 
     assert jitad.jit(f, fallback=False)(s) == s * s
     assert jitad.jit_grad(f, fallback=False)(s) == 2.0 * s
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("flat", [np.ravel, np.ascontiguousarray, np.asfortranarray])
+def test_a_part_of_one_complex_number_has_no_gaps(n: int, flat: Callable[..., np.ndarray]) -> None:
+    """Of several, NumPy copies what is to lie in one piece."""
+
+    def f(x, s):
+        part = (x * (1.0 + 2.0j)).imag
+        w = flat(part)
+        part[0] += s * s
+        some = flat(part[:1])
+        some[0] *= 3.0
+        return np.sum(w * w) + np.sum(part)
+
+    x, s = np.arange(1.0, n + 1), 0.5
+    slope = (f(x, s + 1e-6) - f(x, s - 1e-6)) / 2e-6
+    assert jitad.jit(f, fallback=False)(x, s) == pytest.approx(f(x, s))
+    assert jitad.jit_grad(f, 1, fallback=False)(x, s) == pytest.approx(slope)
+    assert jitad.grad(f, 1)(x, s) == pytest.approx(slope)

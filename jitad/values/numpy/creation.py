@@ -239,14 +239,14 @@ def asfortranarray(value: Any, dtype: Any = None) -> Any:
 
 @of_each_part(np.ascontiguousarray)
 def _in_one_piece(
-    value: Any, dtype: Any = None, spaced: bool = False, backwards: bool = False
+    value: Any, dtype: Any = None, spaced: bool | None = False, backwards: bool = False
 ) -> Any:
     """`spaced`: as a part of a complex array; `backwards`: in the order of Fortran."""
     out = array(asarray(value, dtype), ndmin=1) if not shape_of(value) else asarray(value, dtype)
     if not isinstance(out, ArrayHandle):
         return out
     turned = out.T if backwards else out
-    lies = False if spaced else contiguous(turned)
+    lies = contiguous(turned) if spaced is False else (False if spaced else None)
     if lies:
         return out
     made = in_c_order(turned)

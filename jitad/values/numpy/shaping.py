@@ -117,13 +117,13 @@ def ravel(a: Any, order: str = "C") -> ArrayHandle:
 
 
 @of_each_part(np.ravel)
-def _raveled(a: Any, order: str = "C", spaced: bool = False) -> ArrayHandle:
+def _raveled(a: Any, order: str = "C", spaced: bool | None = False) -> ArrayHandle:
     a = handle(a)
     if order == "F":
         a = transpose(a)
     else:
         _refuse_layout(order, a)
-    lies = False if spaced else contiguous(a)
+    lies = contiguous(a) if spaced is False else (False if spaced else None)
     if not lies:  # where `reshape` may give a view of steps, this is a copy
         a = perhaps_of(a, array(a), lies)
     return a[:] if a.ndim == 1 else reshape(a, -1)
