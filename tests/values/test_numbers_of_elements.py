@@ -33,3 +33,15 @@ def test_negative_numbers(name: str) -> None:
         assert np.isfinite(way(0.7, 0))
     with pytest.raises(ValueError):
         f(0.7, -2)
+
+
+def test_split_of_what_is_stretched_from_one_element() -> None:
+    """In a derivative its length is first taken to be that of the one element."""
+
+    def f(p, x):
+        return np.sum(np.split(p[::2] - np.cumsum(x), 2)[1] ** 2)
+
+    p, x = np.array([0, 1]), np.arange(4.0)
+    assert np.allclose(jitad.jit_grad(f, 1, fallback=False)(p, x), [18.0, 18.0, 18.0, 12.0])
+    with pytest.raises(ValueError, match="equal division"):
+        jitad.jit_grad(f, 1, fallback=False)(p, x[:3])

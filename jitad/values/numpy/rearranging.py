@@ -100,9 +100,11 @@ def _split(a: Any, sections: Any, axis: int, equal: bool) -> list[ArrayHandle]:
     parts = int(given)
     if parts <= 0:
         raise fail(JitadValueError, "number sections must be larger than 0.")
-    n = int(a._static(a.shape[axis], "the length of what is split into equal parts"))
-    if equal and n % parts:
-        raise fail(JitadValueError, "array split does not result in an equal division")
+    length = a.shape[axis]
+    n = int(a._static(length, "the length of what is split into equal parts"))
+    if equal and n % parts:  # or one that was taken to be that of another operand, but is 1
+        kind = JitadExtentError if isinstance(length, Number) else JitadValueError
+        raise fail(kind, "array split does not result in an equal division")
     sizes = [n // parts + (k < n % parts) for k in range(parts)]
     starts = [sum(sizes[:k]) for k in range(parts)]
     return [a[along(axis, slice(i, i + m))] for i, m in zip(starts, sizes, strict=True)]
