@@ -1,6 +1,6 @@
 """Up to how many elements of its arguments is a kernel so brief that other threads can wait?
 
-A kernel lets go of Python's lock while it runs, which takes a sixth of the time of a small call.
+A kernel lets go of Python's lock while it runs, which takes a tenth of the time of a small call.
 Other threads wait for the lock much longer than a brief kernel runs, so that keeps it.  How long a
 kernel takes is estimated from its tape, as far as that follows from how many elements the arguments
 have; where it doesn't (a loop over a number that is given, a function that calls itself, a callback
@@ -26,9 +26,9 @@ _DEPTH = 8  # of expressions
 
 # Beside what is done to each element: what takes as long as there are elements read and written.
 _SWEEPING = frozenset((
-    "dim", "load", "store", "accum", "slice", "store_slice", "accum_slice", "take", "store_take",
-    "accum_take", "full", "blank", "iota", "copy", "pad", "broadcast", "reshape", "transpose",
-    "concatenate", "sum", "amax", "amin", "check", "matmul",
+    "slice", "store_slice", "accum_slice", "take", "store_take", "accum_take", "full", "blank",
+    "iota", "copy", "pad", "broadcast", "reshape", "transpose", "concatenate", "sum", "amax",
+    "amin", "matmul",
 ))  # fmt: skip
 _TOUCHING = ("dim", "load", "store", "accum", "check")  # one element, or none
 
@@ -72,7 +72,7 @@ def _count(block: Block, around: Extents, counts: Counter[Extents], makers: Make
                     _count(b, around, counts, makers)
             case _:
                 row = TABLE.get(e.op)
-                if row is None or not (row.elementwise or e.op in _SWEEPING):
+                if row is None or not (row.elementwise or e.op in _SWEEPING or e.op in _TOUCHING):
                     raise _Unlimited
                 cost = _DEAR if row.dear else 1
                 if e.op in _TOUCHING or (row.elementwise and type(e.outs[0].type) is Scalar):

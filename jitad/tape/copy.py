@@ -42,10 +42,8 @@ def copy_block(b: Builder, block: Block, env: Env, effects: bool = True) -> list
 
     Without `effects` checks and prints are left out: they have happened already.
     """
-    again = b.again
     for eqn in block.equations:
-        if not again(eqn, env):
-            copy_equation(b, eqn, env, effects)
+        copy_equation(b, eqn, env, effects)
     return [read(a, env) for a in block.results]
 
 
