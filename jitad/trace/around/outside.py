@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any
 
 import numpy as np
@@ -141,6 +141,33 @@ def met(value: Any) -> Any:
         known = _here.arrays[id(value)] = (value, ArrayHandle(now))
         known[1].born = 0  # it was there before all derivatives
     return known[1]
+
+
+def is_numpys_own(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Is this a call of NumPy's with nothing but what NumPy knows, where nothing is differentiated?
+
+    Then it runs as it is: what it gives may be a view of an array from outside, to which a function
+    that runs in place of a kernel writes.
+    """
+    if _here.copying:
+        return False
+    owner = getattr(f, "__self__", f)  # of the method of a ufunc
+    owner = f if isinstance(owner, ModuleType) else owner  # which a builtin function has
+    module = getattr(owner, "__module__", None) or ""
+    if not isinstance(owner, np.ufunc) and module.partition(".")[0] != "numpy":
+        return False
+    return all(map(_numpy_knows, args)) and all(map(_numpy_knows, kwargs.values()))
+
+
+def _numpy_knows(value: Any) -> bool:
+    if type(value) in (list, tuple):
+        return all(map(_numpy_knows, value))
+    if type(value) is dict:
+        return all(map(_numpy_knows, value.values()))
+    return value is None or value is Ellipsis or isinstance(value, _PLAIN)
+
+
+_PLAIN = (np.ndarray, np.generic, np.dtype, bool, int, float, complex, str, slice, range, type)
 
 
 def check_writable(target: Any) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 from dataclasses import replace
 
+import numpy as np
+
 from jitad.errors import JitadError
-from jitad.tape.types import Scalar
+from jitad.tape.types import Array, Scalar
 from jitad.trace.containers.grown import cover, element, of_any_length
 from jitad.trace.containers.listed import LISTED, of_both
 from jitad.trace.joins.forms import (
@@ -65,7 +67,8 @@ def widen(was: Form, now: Form) -> Form:
         case Handle(), Handle():
             if was.or_number or now.or_number:
                 return number_or_array(now, Scalar(was.type.dtype))
-            return replace(now, type=was.type, shape=was.shape if was.shape == now.shape else ())
+            shape = was.shape if was.shape == now.shape else ()
+            return replace(now, type=_wider_array(was.type, now.type), shape=shape)
         case (Number(Scalar() as t), Handle(or_number=True) as h) | (
             Handle(or_number=True) as h, (Number(Scalar() as t))
         ):
@@ -73,7 +76,7 @@ def widen(was: Form, now: Form) -> Form:
         case Handle(or_number=True), Keep(Num(x)):
             return number_or_array(was, scalar(x))
         case Resized(), Handle():
-            return replace(was, of=now.of)
+            return replace(was, of=now.of, type=_wider_array(was.type, now.type))
         case Shown(), Shown():
             numbers = tuple(map(widen, was.numbers, now.numbers))
             return Shown(now.of, widen(was.parent, now.parent), numbers)
@@ -82,6 +85,13 @@ def widen(was: Form, now: Form) -> Form:
         case _, Keep():
             return was
     raise Mismatch("a value of changing kind")
+
+
+def _wider_array(was: Array, now: Array) -> Array:
+    """What is made in a loop may be of a wider type in a later pass: of what got wider itself."""
+    if was.dtype == now.dtype or was.ndim != now.ndim:
+        return was
+    return Array(np.promote_types(was.dtype, now.dtype).str[1:], was.ndim)
 
 
 # -- of what functions give ---------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadTypeError
+from jitad.errors import JitadTypeError, JitadValueError
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import elementwise, shape_of
@@ -274,6 +274,8 @@ for _maker in (np.r_, np.c_):
 @of_complex(np.vander)
 def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     x = call(np.asarray, x)
+    if x.ndim != 1:
+        raise fail(JitadValueError, "x must be a one-dimensional array or sequence.")
     n = x.shape[0] if N is None else N
     powers = call(np.full, (x.shape[0], n), 1.0, dtype=complex)
     powers[:, 1:] = x[:, None]

@@ -175,10 +175,12 @@ def block(arrays: Any) -> Any:
     return array(join(arrays, 0))
 
 
-@replaces(np.broadcast_arrays)
+@replaces(np.broadcast_arrays, plain=False)
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[ArrayHandle, ...]:
-    shape = common_shape([shape_of(as_operand(a)) for a in args])
-    return tuple(broadcast_to(a, shape) if shape else handle(a) for a in args)
+    """What needs no stretching can be written to, as what it is a view of."""
+    arrays = [handle(a) for a in args]
+    shape = common_shape([a.shape for a in arrays])
+    return tuple(a[...] if a.shape == shape else broadcast_to(a, shape) for a in arrays)
 
 
 @replaces(np.insert)
