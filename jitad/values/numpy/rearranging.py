@@ -175,14 +175,6 @@ def block(arrays: Any) -> Any:
     return array(join(arrays, 0))
 
 
-@replaces(np.broadcast_arrays, plain=False)
-def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[ArrayHandle, ...]:
-    """What needs no stretching can be written to, as what it is a view of."""
-    arrays = [handle(a) for a in args]
-    shape = common_shape([a.shape for a in arrays])
-    return tuple(a[...] if a.shape == shape else broadcast_to(a, shape) for a in arrays)
-
-
 @replaces(np.insert)
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     """At one place, a row of values or several; or at several known places, one at each."""

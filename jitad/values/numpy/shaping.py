@@ -16,6 +16,7 @@ from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import (
     as_operand,
     cast,
+    common_shape,
     elementwise,
     require_fit,
     require_same,
@@ -235,6 +236,14 @@ def broadcast_to(a: Any, shape: Any) -> ArrayHandle:
     if not dims:
         return array(a)
     return a.showing(Shown(dims, stretch))
+
+
+@replaces(np.broadcast_arrays, plain=False)
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[ArrayHandle, ...]:
+    """What needs no stretching can be written to, as what it is a view of."""
+    arrays = [handle(a) for a in args]
+    shape = common_shape([a.shape for a in arrays])
+    return tuple(a[...] if a.shape == shape else broadcast_to(a, shape) for a in arrays)
 
 
 @replaces(np.concatenate)
