@@ -19,8 +19,8 @@ from jitad.operators.batching import batch
 from jitad.trace import hooks
 from jitad.values.broadcast import common_shape
 from jitad.values.kind import fail
-from jitad.values.numpy.shaping import broadcast_to, handle, reshape
-from jitad.values.registry import call
+from jitad.values.numpy.shaping import handle, reshape
+from jitad.values.registry import call, is_complex
 
 Function = Callable[..., Any]
 
@@ -103,7 +103,7 @@ def _applied(pyfunc: Function, excluded: frozenset[Any], cores: list[int] | None
             raise fail(JitadTypeError, f"a vectorised function is called with {word}=, which "
                        "is not supported", "Give it by position.")  # fmt: skip
     whole = [k in excluded for k in range(len(args))]
-    own = [handle(a) if not w else a for a, w in zip(args, whole, strict=True)]
+    own = [_array(a) if not w else a for a, w in zip(args, whole, strict=True)]
     depth = cores or [0] * len(args)
     lead = [a.shape[: a.ndim - n] if not w else ()
             for a, n, w in zip(own, depth, whole, strict=True)]  # fmt: skip
@@ -116,14 +116,15 @@ def _applied(pyfunc: Function, excluded: frozenset[Any], cores: list[int] | None
         given = [a if w or a.ndim else a[()] for a, w in zip(own, whole, strict=True)]
         return element(*given)
     flat = [
-        a if w else reshape(broadcast_to(a, loop + a.shape[len(s) :]), (-1, *a.shape[len(s) :]))
+        a if w else call(np.reshape, call(np.broadcast_to, a, loop + a.shape[len(s) :]),
+                         (-1, *a.shape[len(s) :]))
         for a, s, w in zip(own, lead, whole, strict=True)
     ]
     found = batch(element, tuple(None if w else 0 for w in whole))(*flat)
 
     def shaped(out: Any) -> Any:
-        out = handle(out)
-        return reshape(out, loop + out.shape[1:])
+        out = _array(out)
+        return call(np.reshape, out, loop + out.shape[1:])
 
     several = isinstance(found, tuple)
     return tuple(map(shaped, found)) if several else shaped(found)
@@ -131,7 +132,11 @@ def _applied(pyfunc: Function, excluded: frozenset[Any], cores: list[int] | None
 
 def _as_arrays(found: Any) -> Any:
     """Results of no axes are arrays all the same, as those of `np.vectorize` are."""
-    return tuple(map(handle, found)) if isinstance(found, tuple) else handle(found)
+    return tuple(map(_array, found)) if isinstance(found, tuple) else _array(found)
+
+
+def _array(a: Any) -> Any:
+    return call(np.asarray, a) if is_complex(a) else handle(a)
 
 
 def _in_kinds(found: Any, otypes: Any) -> Any:
