@@ -38,7 +38,7 @@ from jitad.tape.build import Leaf
 from jitad.trace import acts
 from jitad.trace.around import modules
 from jitad.trace.around.libraries import CACHED, is_ufunc_of_numba
-from jitad.trace.around.outside import is_numpys_own, met
+from jitad.trace.around.outside import as_numpys_own, met
 from jitad.trace.around.paths import Path, Root
 from jitad.trace.around.telling import is_shown_by_repr
 from jitad.trace.comparisons import generated, is_generated
@@ -81,8 +81,9 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     if trace is not None:
         trace.step(sys._getframe(1))
     elif type(f) is np.ufunc:
-        own = is_numpys_own(f, args, kwargs)
-        return (f if own else implementation(f) or f)(*args, **kwargs)
+        if (own := as_numpys_own(f, args, kwargs)) is not None:
+            return f(*own[0], **own[1])
+        return (implementation(f) or f)(*args, **kwargs)
     if not callable(f) and not is_among((f,)) and not is_optional(f):
         raise TypeError(f"{type(f).__name__!r} object is not callable")
     if type(f) is operator.itemgetter and len(args) == 1 and not kwargs:
@@ -131,8 +132,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             args, kwargs = _handed(args), {k: _handed((v,))[0] for k, v in kwargs.items()}
         if trace is not None and replacement is implementation(f) and any(map(holds_among, args)):
             return spread_within(lambda *a: call(f, *a, **kwargs), args)
-        if trace is None and is_numpys_own(f, args, kwargs):
-            return run_native(None, f, args, kwargs)
+        if trace is None and (own := as_numpys_own(f, args, kwargs)) is not None:
+            return run_native(None, f, *own)
         out = replacement(*all_present(args), **kwargs)
         return made_if_new(out) if type(out) is list else out  # as of `np.split`
     match f:

@@ -308,8 +308,9 @@ class ArrayHandle(Surface):
             # Overlap of source and destination is NumPy's business here.
             source = np.array(value) if np.may_share_memory(value, self._content) else value
             self._writable()[slice_key(window.kinds, window.operands)] = source
-        elif _is_array(value) and isinstance(value, Number) and window.whole(self.shape):
-            self._set(laid_as(value, self._content), owned=False)
+        elif (_is_array(value) and isinstance(value, Number) and window.whole(self.shape)
+              and (laid := laid_as(value, self._content)) is not None):  # fmt: skip
+            self._set(laid, owned=False)
         else:
             self._store("store_slice", value, window.operands, kinds=window.kinds)
 

@@ -195,10 +195,15 @@ def as_it_lies(made: Any, like: Any) -> Any:
 
 
 def laid_as(content: Any, before: Any) -> Any:
-    """What is written to all of an array, whose memory stays where it is (a tape's is moved)."""
+    """What is written to all of an array, whose memory stays where it is (a tape's is moved).
+
+    None of one element that is stretched: it has to be stored.
+    """
     a, b = _plain(content), _plain(before)
     if a is None or b is None or not b.flags.c_contiguous or a.flags.c_contiguous:
         return content
+    if not any(a.strides):  # which can be reshaped without a copy
+        return None
     flat = Reshaped((a.size,)).read(content)
     return Reshaped(a.shape).read(flat)
 

@@ -418,12 +418,12 @@ def call_plain(original: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         target, *rest = args
         if hasattr(target, "assign"):  # written as a whole, since a handle may be shared
             whole = np.array(target.peek())
-            original(whole, *map(_lend, rest))
+            original(whole, *map(lend, rest))
             target.assign(whole)
             return None
     if out is not None and kwargs.get("where", True) is not True:  # keeps what was there
-        kwargs["out"] = np.array(_lend(out))
-    result = original(*map(_lend, args), **{k: _lend(v) for k, v in kwargs.items()})
+        kwargs["out"] = np.array(lend(out))
+    result = original(*map(lend, args), **{k: lend(v) for k, v in kwargs.items()})
     if out is not None:
         return write_out(out, result, isinstance(original, np.ufunc))
     if isinstance(result, tuple) and any(isinstance(r, np.ndarray) for r in result):
@@ -472,14 +472,14 @@ def write_each(out: Any, results: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(r if o is None else write_out(o, r) for o, r in pairs)
 
 
-def _lend(value: Any) -> Any:
+def lend(value: Any) -> Any:
     """A handle's ndarray for the time of one call."""
     if hasattr(value, "peek"):
         return value.peek()
     if hasattr(value, "lent"):
         return value.lent()
     if isinstance(value, (list, tuple)):
-        lent = [_lend(v) for v in value]
+        lent = [lend(v) for v in value]
         if any(x is not v for x, v in zip(lent, value, strict=True)):
             return type(value)(lent)
     return value

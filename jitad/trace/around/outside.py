@@ -24,6 +24,7 @@ from jitad.values import borrowed
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING
 from jitad.values.number import Number
+from jitad.values.registry import lend
 from jitad.values.stand_ins import adopt
 from jitad.where import caller, innermost
 
@@ -143,20 +144,25 @@ def met(value: Any) -> Any:
     return known[1]
 
 
-def is_numpys_own(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Is this a call of NumPy's with nothing but what NumPy knows, where nothing is differentiated?
+def as_numpys_own(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The arguments, if this is a call of NumPy's where nothing is differentiated; else None.
 
-    Then it runs as it is: what it gives may be a view of an array from outside, to which a function
-    that runs in place of a kernel writes.
+    Then it runs as it is: it may write to an array from outside, or what it gives may be a view of
+    it, to which a function writes that runs in place of a kernel.
     """
     if _here.copying:
-        return False
+        return None
     owner = getattr(f, "__self__", f)  # of the method of a ufunc
     owner = f if isinstance(owner, ModuleType) else owner  # which a builtin function has
     module = getattr(owner, "__module__", None) or ""
     if not isinstance(owner, np.ufunc) and module.partition(".")[0] != "numpy":
-        return False
-    return all(map(_numpy_knows, args)) and all(map(_numpy_knows, kwargs.values()))
+        return None
+    first = kwargs.get("out") if kwargs.get("out") is not None else args[0] if args else None
+    if isinstance(first, np.ndarray):  # beside it handles are only read
+        args, kwargs = tuple(map(lend, args)), {k: lend(v) for k, v in kwargs.items()}
+    if all(map(_numpy_knows, args)) and all(map(_numpy_knows, kwargs.values())):
+        return args, kwargs
+    return None
 
 
 def _numpy_knows(value: Any) -> bool:

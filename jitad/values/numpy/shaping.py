@@ -243,7 +243,8 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[ArrayHandle, ...]
     """What needs no stretching can be written to, as what it is a view of."""
     arrays = [handle(a) for a in args]
     shape = common_shape([a.shape for a in arrays])
-    return tuple(a[...] if a.shape == shape else broadcast_to(a, shape) for a in arrays)
+    fits = [len(a.shape) == len(shape) and all(map(extents.same, a.shape, shape)) for a in arrays]
+    return tuple(a[...] if f else broadcast_to(a, shape) for a, f in zip(arrays, fits, strict=True))
 
 
 @replaces(np.concatenate)
