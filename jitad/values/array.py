@@ -31,7 +31,7 @@ from jitad.values.chosen import Choice
 from jitad.values.extents import Int, product, same
 from jitad.values.indexing import Pick, bools_as_masks, has_bool, has_ellipsis, parse
 from jitad.values.kind import check_dtype, fail, number_or_array, read_only, type_of
-from jitad.values.layout import gives_view, laid_as, perhaps_of
+from jitad.values.layout import gives_view, lies_as, perhaps_of
 from jitad.values.number import Number, bind, update
 from jitad.values.surface import Surface
 from jitad.values.views import At, Entry, Flat, New, Reshaped, Shown, View, Window, all_of
@@ -309,8 +309,8 @@ class ArrayHandle(Surface):
             source = np.array(value) if np.may_share_memory(value, self._content) else value
             self._writable()[slice_key(window.kinds, window.operands)] = source
         elif (_is_array(value) and isinstance(value, Number) and window.whole(self.shape)
-              and (laid := laid_as(value, self._content)) is not None):  # fmt: skip
-            self._set(laid, owned=False)
+              and lies_as(value, self._content)):  # fmt: skip
+            self._set(value, owned=False)
         else:
             self._store("store_slice", value, window.operands, kinds=window.kinds)
 

@@ -194,18 +194,13 @@ def as_it_lies(made: Any, like: Any) -> Any:
     return made
 
 
-def laid_as(content: Any, before: Any) -> Any:
-    """What is written to all of an array, whose memory stays where it is (a tape's is moved).
+def lies_as(content: Any, before: Any) -> bool:
+    """May this take the place of all of an array, whose memory stays where it is?
 
-    None of one element that is stretched: it has to be stored.
+    On a tape it may: what an array's memory is like is known otherwise there.
     """
     a, b = _plain(content), _plain(before)
-    if a is None or b is None or not b.flags.c_contiguous or a.flags.c_contiguous:
-        return content
-    if not any(a.strides):  # which can be reshaped without a copy
-        return None
-    flat = Reshaped((a.size,)).read(content)
-    return Reshaped(a.shape).read(flat)
+    return a is None or b is None or a.strides == b.strides
 
 
 def _plain(content: Any) -> np.ndarray[Any, Any] | None:

@@ -1,4 +1,6 @@
-"""Does an array lie in memory as it did after one element, or a row, is written to all of it?
+"""Does an array lie in memory as it did after all of it is written, whatever lay there before?
+
+One element or a row may be stretched, the values may lie backwards or transposed.
 
 Whether `ravel` and the like give views of it depends on that.  Plain NumPy is the truth.
 """
@@ -11,7 +13,8 @@ from jitad.errors import JitadError
 from tests.engines import as_emitted, eagerly, in_place_of_a_kernel, on_tape
 from tests.properties.check import forget, load
 
-STRETCHED = ("b", "b[0]", "b[0, 0]", "b[:1]", "b * s", "np.sum(b)", "b.T", "b[:, :1] * s")
+VALUES = ("np.cos(c0)", "np.cos(c0)[::-1]", "np.cos(c0.reshape(4, 3)).T", "c0[:, ::-1] * s",
+          "b", "b[0]", "b[0, 0]", "b[:1]", "b * s", "np.sum(b)", "b.T", "b[:, :1] * s")  # fmt: skip
 WRITES = ("c[:] = {}", "c[...] = {}", "c[:, :] = {}", "c *= 0.0; c += {}", "np.copyto(c, {})",
           "c[::-1] = {}", "c = c * 0.0 + {}", "c.T[...] = {}")  # fmt: skip
 VIEWS = ("c.ravel()", "np.ravel(c)", "c.reshape(-1)", "np.ascontiguousarray(c)", "c.T.ravel()")
@@ -23,10 +26,10 @@ N = 9
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_view_sees_later_writes(array: str, view: str) -> None:
     for k, write in enumerate(WRITES):
-        for m, stretched in enumerate(STRETCHED):
+        for m, value in enumerate(VALUES):
             name = f"stretched_{ARRAYS.index(array)}_{VIEWS.index(view)}_{k}_{m}"
             f = load("import numpy as np\n\n\ndef program(c, b, s):\n"
-                     f"    {array}\n    {write.format(stretched)}\n    v = {view}\n"
+                     f"    c0 = c * 1.0\n    {array}\n    {write.format(value)}\n    v = {view}\n"
                      "    c[0, 1] = 5.0\n    c[2] *= s\n    return v, c\n", name)  # fmt: skip
             for b in (np.full((1, 1), 0.7), np.full((1, 4), 0.7)):
                 c = np.arange(12.0).reshape(3, 4)
@@ -73,3 +76,20 @@ def test_functions_that_write_beside_what_brackets_made() -> None:
         mine, theirs = x.copy(), x.copy()
         _same(in_place_of_a_kernel(f, mine), f(theirs), "brackets")
         np.testing.assert_allclose(mine, theirs)
+
+
+def test_of_one_axis() -> None:
+    def f(c, b):
+        v = []
+        for values in (b[0, ::-1], b[:, 0][[0, 1, 2, 0]], b.reshape(-1)[::3], b[:1, ::-1][0]):
+            c = c * 1.0
+            c[:] = values
+            v.append(c.ravel())
+            c[0] = 5.0
+        return v
+
+    c, b = np.arange(4.0), np.cos(np.arange(12.0)).reshape(3, 4)
+    want = f(c, b)
+    _same(jitad.jvp(f, (c, b), (c, b))[0], want, "forward")
+    _same(jitad.vjp(f, c, b)[0], want, "reverse")
+    _same(as_emitted(f, c, b), want, "emitted")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 from dataclasses import replace
 
-import numpy as np
-
 from jitad.errors import JitadError
 from jitad.tape.types import Array, Scalar
 from jitad.trace.containers.grown import cover, element, of_any_length
@@ -89,9 +87,7 @@ def widen(was: Form, now: Form) -> Form:
 
 def _wider_array(was: Array, now: Array) -> Array:
     """What is made in a loop may be of a wider type in a later pass: of what got wider itself."""
-    if was.dtype == now.dtype or was.ndim != now.ndim:
-        return was
-    return Array(np.promote_types(was.dtype, now.dtype).str[1:], was.ndim)
+    return Array(join_types(Scalar(was.dtype), Scalar(now.dtype)).dtype, was.ndim)
 
 
 # -- of what functions give ---------------------------------------------------------------------
