@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from jitad.emit import nests, stacks
 from jitad.emit.access import Access, identity, linear_sum
 from jitad.emit.buffers import Root, Roots, origins
+from jitad.emit.just_stored import waiting
 from jitad.emit.print_python import LIMIT, OR, PRODUCT, SUM, TERNARY, Expr, Page, negated
 from jitad.emit.scope import Loop, Scope
 from jitad.tape.ir import Atom, Block, Equation, Lit, Var
@@ -224,12 +225,16 @@ def for_(s: Scope, e: Equation) -> None:
         k = s.names.new("", "k")
         head = f"for {k} in range({n.text}):"
         first = f"{name} = {x.within(SUM)} + {k} * {s.expr(step).within(PRODUCT + 1)}"
+    nests, stored = len(s.nests), len(s.stored)
     with s.page.block(head):
         if first:
             s.page.write(first)
         s.loops.append(Loop(before))
         s.run(body, lambda: _leave(s, carried), e.blocks)
         s.loops.pop()
+    if isinstance(step, Lit):
+        s.waiting += waiting(name, int(step.value), s.nests[nests:], s.stored[stored:],
+                             lambda n: s.expanded(Expr(n)))  # fmt: skip
     _outs(s, e, carried, params)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from jitad.emit import callbacks, calls, demand, library, nests, picking, stacks
+from jitad.emit import callbacks, calls, demand, library, nests, picking, products, stacks
 from jitad.emit.access import Access, compose, element, identity, of_axis, of_expr, plus
 from jitad.emit.arithmetic import compute, functions
 from jitad.emit.buffers import Root, disjoint, origins
@@ -18,6 +18,7 @@ from jitad.emit.by_rows import by_rows
 from jitad.emit.contract import contract
 from jitad.emit.control import for_, if_, while_
 from jitad.emit.hints import hints_of
+from jitad.emit.just_stored import take_out
 from jitad.emit.lanes import lanes
 from jitad.emit.print_python import Expr, Names, negated
 from jitad.emit.scope import Extents, Formula, Scope
@@ -90,6 +91,7 @@ def _function(
     s.page.write(f"return ({values},)" if len(results) == 1 else f"return ({values})")
     contract(s.page.lines, s.nests)
     by_rows(s.nests)
+    take_out(s.waiting, s.names)
     used = _names(text := s.page.text())
     lines += [f"    {n} = {size}\n" for n, size in sizes if n in used]
     if not recursive and s.room in used:
@@ -483,7 +485,7 @@ _LOWER: dict[str, Callable[[Scope, Equation], None]] = {
     "accum_take": _store_take, "slice": _view, "transpose": _view, "broadcast": _view,
     "blank": library.blank, "full": _full, "iota": _iota, "copy": _copy, "reshape": _reshape,
     "pad": _pad, "pack": _pack, "concatenate": _concatenate, "sum": nests.reduce,
-    "amax": nests.reduce, "amin": nests.reduce, "matmul": nests.matmul, "check": _check,
+    "amax": nests.reduce, "amin": nests.reduce, "matmul": products.matmul, "check": _check,
     "print": _print, "callback": callbacks.call, "call": calls.call, "act": calls.call,
     "spread": calls.spread,
     "stack": stacks.create, "push": stacks.push, "pop": stacks.pop, "pops": stacks.pop,

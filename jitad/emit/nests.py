@@ -34,6 +34,7 @@ from jitad.emit.arithmetic import compute
 from jitad.emit.buffers import Roots, origins
 from jitad.emit.demand import Nest
 from jitad.emit.joining import Touch, Written
+from jitad.emit.just_stored import Stored
 from jitad.emit.print_python import LIMIT, SUM, Expr, cast, dtype_name
 from jitad.emit.scope import Extents, Formula, Scope
 from jitad.emit.slabs import slab
@@ -163,6 +164,9 @@ def write(
 ) -> None:
     """access[at] = value, or += value in an order that is free."""
     dtype = v.type.dtype[0]  # type: ignore[union-attr]
+    if not counters:
+        there = s.resolved(compose(access.map, at))
+        s.stored.append(Stored(s.page, len(s.page.lines), access.name, there))
     if add and dtype in "fiu":
         where = ", ".join(index(x, counters).text for x in compose(access.map, at))
         s.page.write(f"accum({access.name}, {value.text}, {where})")
@@ -207,7 +211,7 @@ def whole_nest(
     nest.known &= touched is not None
 
 
-def _reads(s: Scope, inside: Inside) -> list[Touch]:
+def reads_of(s: Scope, inside: Inside) -> list[Touch]:
     roots = s.buffers.roots
     return [Touch(s.access[a].name, roots[a], s.resolved(at)) for a, at in inside.reads]
 
@@ -221,7 +225,7 @@ def fill(s: Scope, v: Atom, target: Access, extents: Extents, inside: Inside,
     touched = None
     if roots is not None:
         at = s.resolved(target.map)
-        touched = [*_reads(s, inside), Touch(target.name, roots, at, write=True)]
+        touched = [*reads_of(s, inside), Touch(target.name, roots, at, write=True)]
     counters = s.counters(len(extents))
     with whole_nest(s, extents, inside, touched):
         write(s, v, target, identity(len(extents)), counters, inside.value, add)
@@ -342,14 +346,14 @@ def reduce(s: Scope, e: Equation) -> None:
     counters = s.counters(len(extents))
     inside = evaluate(s, (e, 0), a, identity(len(extents)), counters)
     kept = [k for k in range(len(extents)) if k not in axes]
-    start = Expr(_start(e.op, v.type.dtype))  # type: ignore[union-attr]
+    start = Expr(start_of(e.op, v.type.dtype))  # type: ignore[union-attr]
     value = inside.value
     of, into = a.type.dtype, v.type.dtype  # type: ignore[union-attr]
     if e.op == "sum" and of != into and of[0] in "biu":  # NumPy adds up what is wide enough
         value = cast(value, into)
     n = len(kept)
     alone = e.op != "sum"  # LLVM puts sums into lanes together with anything else
-    touched = _reads(s, inside)
+    touched = reads_of(s, inside)
     if kept == list(range(n)):  # the inner loops reduce, to a scalar
         total = s.names.new("", "s") if n else s.new_name(v)
         inside.lines.setdefault(n, []).append(f"{total} = {start.text}")
@@ -380,7 +384,7 @@ def _joined(s: Scope, e: Equation, total: str, value: Expr) -> str:
     return f"{function}({total}, {value.text})"
 
 
-def _start(op: str, dtype: str) -> str:
+def start_of(op: str, dtype: str) -> str:
     name = dtype_name(dtype)
     kind = dtype[0]
     if op == "sum":
@@ -392,108 +396,3 @@ def _start(op: str, dtype: str) -> str:
         return "False" if op == "amax" else "True"
     info = np.iinfo(dtype)
     return f"{name}({info.min if op == 'amax' else info.max})"
-
-
-# -- products -------------------------------------------------------------------------------------
-
-
-def matmul(s: Scope, e: Equation) -> None:
-    """BLAS where both operands are all of their memory, else loops.
-
-    Measured, one thread, n by n: BLAS is as fast at 3 and 1.6, 2.6, 3.8 times as fast at 20, 30,
-    50; it compiles no slower than the loops.
-    """
-    (a, b), (v,) = e.ins, e.outs
-    assert isinstance(a, Var) and isinstance(b, Var)
-    known = [n.text for n in (*s.extents[a], *s.extents[b][1:])]
-    tiny = all(n.isdecimal() for n in known) and np.prod([int(n) for n in known]) <= 512
-    left, right = _dense(s, a), _dense(s, b)
-    same = {a.type.dtype, b.type.dtype, v.type.dtype}  # type: ignore[union-attr]
-    if tiny or left is None or right is None or len(same) > 1 or same.isdisjoint({"f4", "f8"}):
-        _multiply(s, e, a, b, v)
-    elif not v.shape:  # two vectors: a loop is as fast
-        _multiply(s, e, a, b, v)
-    else:
-        name = s.new_array(v, (*s.extents[a][:-1], *s.extents[b][1:]))
-        if left == f"{right}.T":
-            _gram(s, right, name, s.extents[b][1])
-        elif right == f"{left}.T":
-            _gram(s, right, name, s.extents[a][0])
-        else:
-            s.page.write(f"times({left}, {right}, {name})")
-
-
-def _gram(s: Scope, a: str, out: str, n: Expr) -> None:
-    """A matrix times its transpose is symmetric: one half is computed, the other copied."""
-    i, j = s.counters(2)
-    s.page.write(f"gram({a}, {out})")
-    with s.page.block(f"for {i} in range({n.text}):"), s.page.block(f"for {j} in range({i}):"):
-        s.page.write(f"{out}[{j}, {i}] = {out}[{i}, {j}]")
-
-
-def _dense(s: Scope, a: Var) -> str | None:
-    """An array for BLAS: contiguous in rows or columns, nothing left out."""
-    if a not in s.access:
-        return None
-    name, at = s.access[a].name, s.access[a].map
-    if s.access[a].partial or len(at) != len(s.extents[a]):
-        return None
-    owned = bool(s.buffers.roots[a]) and all(r.owned for r in s.buffers.roots[a])
-    source = name if owned else f"handed({name})"
-    if at == identity(len(at)):
-        return source
-    return f"{source}.T" if at == identity(2)[::-1] else None
-
-
-def _multiply(s: Scope, e: Equation, a: Var, b: Var, v: Var) -> None:
-    """Loops in the order that reads memory along its rows."""
-    rows, columns = s.extents[a][:-1], s.extents[b][1:]
-    inner = s.extents[a][-1]
-    extents = (*rows, *columns)
-    n = len(extents)
-    counters = s.counters(n + 1)
-    summed = of_axis(n)
-    at_a = (*(of_axis(k) for k in range(len(rows))), summed)
-    at_b = (summed, *(of_axis(k + len(rows)) for k in range(len(columns))))
-    nowhere: Nest = (e, 9)
-    left = evaluate(s, nowhere, a, at_a, counters).value
-    right = evaluate(s, nowhere, b, at_b, counters).value
-    floating = v.type.dtype[0] == "f"  # type: ignore[union-attr]
-    start = _start("sum", v.type.dtype)  # type: ignore[union-attr]
-    term = f"{left.within(SUM + 1)} * {right.within(SUM + 2)}"
-
-    def added(total: str) -> str:
-        if not floating:
-            return f"{total} + {term}"
-        return f"fadd({total}, {term})"
-
-    over = f"for {counters[n]} in range({inner.text}):"
-    if not extents:
-        name = s.name(v, Expr(start))
-        with s.page.block(over):
-            s.page.write(f"{name} = {added(name)}")
-        return
-    name = s.new_array(v, extents)
-    place = f"{name}[{', '.join(counters[:n])}]"
-    innermost = b if columns else a
-    # does the last loop of the result step along memory in the operand that has that axis?
-    along_result = _steps(s, innermost, (at_b if columns else at_a), n - 1)
-    if not along_result:
-        with loops(s, counters, extents, {}):
-            total = s.names.new("", "s")
-            s.page.write(f"{total} = {start}")
-            with s.page.block(over):
-                s.page.write(f"{total} = {added(total)}")
-            s.page.write(f"{place} = {total}")
-        return
-    fill(s, v, s.access[v], extents, Inside(Expr(start)), None)
-    with loops(s, counters, extents[:-1], {}), s.page.block(over):
-        with s.page.block(f"for {counters[n - 1]} in range({extents[-1].text}):"):
-            s.page.write(f"{place} = {added(place)}")
-
-
-def _steps(s: Scope, a: Var, at: Map, axis: int) -> bool:
-    if a not in s.access:
-        return True
-    last = compose(s.access[a].map, at)[-1]
-    return any(k == axis for k, _ in last.terms)

@@ -15,6 +15,7 @@ from jitad.emit.access import Access, Affine, Map, identity, linear, names_in
 from jitad.emit.buffers import Buffers, Level, Root
 from jitad.emit.demand import Analysis
 from jitad.emit.joining import Written
+from jitad.emit.just_stored import Stored, Waiting
 from jitad.emit.lanes import Lanes
 from jitad.emit.print_python import ATOM, LIMIT, PRODUCT, Expr, Names, Page, dtype_name, literal
 from jitad.tape.ir import Atom, Block, Equation, Lit, Pos, Var
@@ -84,6 +85,8 @@ class Scope:
         self.ahead: set[Equation] = set()  # pushes of what is on the stack already
         self.last_nest: Written | None = None
         self.nests: list[Written] = []
+        self.stored: list[Stored] = []
+        self.waiting: list[Waiting] = []
         self.exceptions: dict[type, str] = {}  # names of what checks raise
         self.called: dict[str, str] = {}  # names of the functions that calls name
         self.handed = Handed({}, {}, frozenset())  # what those write in place, and push
