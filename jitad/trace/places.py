@@ -370,9 +370,9 @@ def get_item(owner: Any, index: Any) -> Any:
         return owner  # as of a NumPy scalar
     if isinstance(owner, Number) and not is_python(owner):
         return wrap(call(np.array, owner)[index])  # new axes
-    if type(owner).__module__ == _MAKERS:
-        if (made := implementation(owner.__getitem__)) is not None:
-            return made(index)
+    if type(owner).__module__ == _MAKERS and (made := implementation(owner.__getitem__)):
+        own = outside.as_numpys_own(owner.__getitem__, (index,), {})
+        return owner[index] if own and current() is None else made(index)
     trace = current()
     if trace is not None:
         trace.step(sys._getframe(1))

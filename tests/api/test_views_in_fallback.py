@@ -21,13 +21,22 @@ OWN = ("np.broadcast_arrays(x, np.ones(3))[0]", "np.broadcast_arrays(x, 1.0)[0]"
        "np.array(x, ndmin=3, copy=None)", "np.diff(x, 0)", "np.asarray(x, float)",
        "np.nan_to_num(x, copy=False)", "np.ix_(x[0])[0]", "np.trim_zeros(x[1], 'f')",
        "np.einsum('ii->i', x)", "np.lib.stride_tricks.as_strided(x, (2,), (8,))",
-       "x.transpose()", "np.matrix_transpose(x)", "np.rollaxis(x, 1)", "np.rot90(x)")  # fmt: skip
+       "x.transpose()", "np.matrix_transpose(x)", "np.rollaxis(x, 1)", "np.rot90(x)",
+       "np.broadcast_arrays(x, np.r_[x])[1]", "np.asarray(memoryview(x))",
+       "np.r_[x, x]", "np.c_[x, x]", "np.mgrid[:3, :3] + x[0, 0]",
+       "np.ogrid[:2.0:3j] * x[0]", "scipy.linalg.hankel(x[0])", "scipy.special.expit(x)",
+       "scipy.linalg.toeplitz(x[0])", "np.broadcast_arrays(x, scipy.special.expit(x))[1]",
+       "scipy.fft.next_fast_len(3) * x", "scipy.linalg.expm(x)", "scipy.signal.detrend(x, 0)",
+       "scipy.ndimage.shift(x, 1)", "scipy.stats.rankdata(x, axis=0)")  # fmt: skip
 INTO = ("np.copyto(x, np.ones(3))", "np.add(x, 1.0, out=x)", "np.put(x, [0, 2], s)",
         "np.fill_diagonal(x, np.ones(3))", "np.place(x, x > 0.2, np.zeros(2))",
         "np.add.at(x, [0, 0], np.ones(3))", "np.put_along_axis(x, np.array([[0]]), s, 1)",
         "np.putmask(x, x > 0.2, s)", "np.cumsum(np.ones((3, 3)), axis=1, out=x)",
         "x.sort(axis=0)", "np.sin(x, x)", "np.clip(x, 0.1, s, out=x)",
-        "np.random.default_rng(3).shuffle(x)", "np.matmul(x, np.eye(3), out=x)")  # fmt: skip
+        "np.random.default_rng(3).shuffle(x)", "np.matmul(x, np.eye(3), out=x)",
+        "scipy.special.expit(x, out=x)", "scipy.ndimage.shift(x, 1, output=x)",
+        "scipy.linalg.solve_triangular(np.eye(3), x, overwrite_b=True)",
+        "scipy.ndimage.gaussian_filter(x, 1.0, output=x)")  # fmt: skip
 
 
 def _same_as_numpy(source: str, name: str) -> bool:
@@ -51,7 +60,7 @@ def _same_as_numpy(source: str, name: str) -> bool:
 
 
 def _of(line: str, write: str) -> str:
-    return (f"import numpy as np\n\n\ndef program(a, b, s, n):\n    keep = b\n    x = b\n"
+    return (f"import numpy as np\nimport scipy\n\n\ndef program(a, b, s, n):\n    keep = x = b\n"
             f"    {line}\n    {write}\n    return a, b, x, y, keep\n")  # fmt: skip
 
 

@@ -145,7 +145,8 @@ def met(value: Any) -> Any:
 
 
 def as_numpys_own(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The arguments, if this is a call of NumPy's where nothing is differentiated; else None.
+    """The arguments, if this is a call of NumPy's or SciPy's where nothing is differentiated; else
+    None.
 
     Then it runs as it is: it may write to an array from outside, or what it gives may be a view of
     it, to which a function writes that runs in place of a kernel.
@@ -155,7 +156,7 @@ def as_numpys_own(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     owner = getattr(f, "__self__", f)  # of the method of a ufunc
     owner = f if isinstance(owner, ModuleType) else owner  # which a builtin function has
     module = getattr(owner, "__module__", None) or ""
-    if not isinstance(owner, np.ufunc) and module.partition(".")[0] != "numpy":
+    if not isinstance(owner, np.ufunc) and module.partition(".")[0] not in ("numpy", "scipy"):
         return None
     first = kwargs.get("out") if kwargs.get("out") is not None else args[0] if args else None
     if isinstance(first, np.ndarray):  # beside it handles are only read
@@ -173,7 +174,8 @@ def _numpy_knows(value: Any) -> bool:
     return value is None or value is Ellipsis or isinstance(value, _PLAIN)
 
 
-_PLAIN = (np.ndarray, np.generic, np.dtype, bool, int, float, complex, str, slice, range, type)
+_PLAIN = (np.ndarray, np.generic, np.dtype, bool, int, float, complex, str, slice, range, type,
+          memoryview)  # fmt: skip
 
 
 def check_writable(target: Any) -> None:
