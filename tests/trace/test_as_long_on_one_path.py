@@ -6,13 +6,12 @@ the truth for values, the eager engine for gradients.
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 
 from jitad import jit, jit_grad
 from jitad.operators.api import grad
+from tests.engines import as_emitted
 from tests.properties.check import forget, load
 
 # What is as long as b where s is above 0.5: of other extents, by another name, on another path.
@@ -33,46 +32,47 @@ READS = ("b[1:].sum()", "b[::-1][0] * 2.0", "b[-1] + len(b)", "b[[-1, 0]].sum()"
          "np.cumsum(b)[-1]", "np.append(b, 1.0).sum()", "b.reshape(-1, 1)[1:].sum()")  # fmt: skip
 
 
-def _source(way: str, value: str) -> str:
+def _source(way: str, value: str, read: str) -> str:
     return (f"import numpy as np\n\n\ndef program(x, a, c, s, n):\n    w = a\n"
             f"    if s > 0.5 and n == 3:\n        w = np.append(a[:2], x[2])\n    else:\n"
             f"        w = np.append(c, a)\n    b = x * 1.0\n    {WAYS[way].format(v=value)}\n"
-            f"    return {', '.join(READS)}, b\n")  # fmt: skip
+            f"    return {read}, b\n")  # fmt: skip
+
+
+C, X = np.array([0.3, 0.6, -0.2]), np.array([1.0, -2.0, 0.5])
+CALLS = ((0.9, 3), (0.2, 3), (0.2, 2), (0.2, 5))  # s, and the length of a
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_reads_after_a_write_on_one_path(way: str) -> None:
-    c, x = np.array([0.3, 0.6, -0.2]), np.array([1.0, -2.0, 0.5])
+@pytest.mark.parametrize("read", READS)
+def test_reads_after_a_write_on_one_path(way: str, read: str) -> None:
     for k, value in enumerate(VALUES):
-        name = f"as_long_{way}_{k}"
-        f = load(_source(way, value), name)
-        compiled = jit(f)
+        source = _source(way, value, read)
+        f = load(source, name := f"as_long_{way}_{k}")
         try:
-            for s, m in itertools.product((0.9, 0.2), (3, 2, 5)):
-                a = np.linspace(0.1, 0.7, m)
-                if s > 0.5 and m != 3 and value != "np.ones(n) * s":
-                    continue
-                for found, want in zip(compiled(x, a, c, s, 3), f(x, a, c, s, 3), strict=True):
-                    np.testing.assert_allclose(found, want, rtol=1e-13, err_msg=_source(way, value))
+            for s, m in CALLS:
+                given = X, np.linspace(0.1, 0.7, m), C, s, 3
+                for found, want in zip(as_emitted(f, *given), f(*given), strict=True):
+                    np.testing.assert_allclose(found, want, rtol=1e-13, err_msg=source)
         finally:
             forget(name)
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_gradients(way: str) -> None:
-    name = f"as_long_by_{way}"
-    f = load(_source(way, "a"), name)
+def test_native_kernels_and_gradients(way: str) -> None:
+    f = load(_source(way, "a * 2.0", "b[1:].sum()"), name := f"as_long_by_{way}")
 
     def total(x, a, c, s):
-        *numbers, b = f(x, a, c, s, 3)
-        return sum(numbers) + b @ c
+        number, b = f(x, a, c, s, 3)
+        return number * 2.0 + (b * b).sum()
 
+    compiled, by_both = jit(f), jit_grad(total, argnums=(0, 1))
     try:
-        for s, m in ((0.9, 3), (0.2, 2), (0.2, 4)):
-            given = np.array([1.0, -2.0, 0.5]), np.linspace(0.1, 0.7, m), np.array([0.3, 0.6, -0.2])
-            found = jit_grad(total, argnums=(0, 1))(*given, s)
-            want = grad(total, argnums=(0, 1))(*given, s)
-            for x, y in zip(found, want, strict=True):
+        for s, m in CALLS:
+            given = X, np.linspace(0.1, 0.7, m), C, s
+            for x, y in zip(compiled(*given, 3), f(*given, 3), strict=True):
+                np.testing.assert_allclose(x, y, rtol=1e-13)
+            for x, y in zip(by_both(*given), grad(total, argnums=(0, 1))(*given), strict=True):
                 np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-13)
     finally:
         forget(name)
