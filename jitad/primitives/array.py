@@ -98,15 +98,31 @@ def slice_key(kinds: str, operands: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _slice(a: Any, *operands: Any, kinds: str) -> Any:
-    return np.array(a[slice_key(kinds, operands)])[()]  # a copy: `a` may be updated later
+    part = _part(a, kinds, operands)
+    return np.array(part)[()]  # a copy: `a` may be updated later
 
 
 def _store_slice(a: Any, v: Any, *operands: Any, kinds: str) -> None:
-    a[slice_key(kinds, operands)] = v
+    _part(a, kinds, operands)[...] = v
 
 
 def _accum_slice(a: Any, v: Any, *operands: Any, kinds: str) -> None:
-    a[slice_key(kinds, operands)] += v
+    part = _part(a, kinds, operands)
+    part += v
+
+
+def _part(a: Any, kinds: str, operands: tuple[Any, ...]) -> Any:
+    """The slice as a view.  Of no elements it may be anywhere: a path may have no such array."""
+    try:
+        return a[(*slice_key(kinds, operands), ...)]
+    except IndexError:
+        counts, rest = [], list(operands)
+        for kind in kinds:
+            taken = [rest.pop(0) for _ in range(1 if kind == "i" else 3)]
+            counts += taken[2:]
+        if all(n > 0 for n in counts):
+            raise
+        return np.empty([max(int(n), 0) for n in counts], a.dtype)
 
 
 def slice_extents(kinds: str, operands: tuple[Any, ...]) -> tuple[Any, ...]:

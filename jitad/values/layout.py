@@ -16,9 +16,7 @@ import numpy as np
 
 from jitad.tape.build import Leaf
 from jitad.values import extents, journal
-from jitad.values.broadcast import shape_of
 from jitad.values.extents import Int, product
-from jitad.values.kind import present_builder
 from jitad.values.number import Number, bind
 from jitad.values.views import At, Reshaped, Shown, Window
 
@@ -199,16 +197,10 @@ def as_it_lies(made: Any, like: Any) -> Any:
 def lies_as(content: Any, before: Any) -> bool:
     """May this take the place of all of an array, whose memory stays where it is?
 
-    On a tape it may, what an array's memory is like is known otherwise there.  But it may not
-    bring other names for extents to a path of several: they are checked to be the same on it alone.
+    On a tape it may: what an array's memory is like is known otherwise there.
     """
     a, b = _plain(content), _plain(before)
-    if a is not None and b is not None:
-        return a.strides == b.strides
-    builder = present_builder()
-    return builder is None or len(builder.blocks) == 1 or all(
-        map(extents.same, shape_of(content), shape_of(before))
-    )
+    return a is None or b is None or a.strides == b.strides
 
 
 def _plain(content: Any) -> np.ndarray[Any, Any] | None:

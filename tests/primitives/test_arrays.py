@@ -165,3 +165,14 @@ def test_update_in_place_does_what_evaluate_gives_anew(name):
         np.testing.assert_array_equal(args[0], before)
         TABLE[name].update(before, *args[1:], **params)
         np.testing.assert_array_equal(before, anew)
+
+
+@pytest.mark.parametrize("place", [0, 5, -1])
+def test_a_slice_of_no_elements_may_be_anywhere(place: int) -> None:
+    a, kinds, operands = np.zeros((0, 0)), "ri", (0, 1, 0, place)
+    slice_, store, accum = (TABLE[op] for op in ("slice", "store_slice", "accum_slice"))
+    assert slice_.evaluate(a, *operands, kinds=kinds).shape == (0,)
+    for row in (store, accum):
+        assert row.evaluate(a, np.zeros(0), *operands, kinds=kinds).shape == (0, 0)
+    with pytest.raises(IndexError):
+        slice_.evaluate(np.zeros((2, 2)), 0, 1, 2, 2, kinds=kinds)

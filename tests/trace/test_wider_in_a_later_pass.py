@@ -69,3 +69,16 @@ def test_the_gradient_of_what_gets_wider():
 
     b = np.ones(4, np.float32)
     assert jitad.jit_grad(f)(0.37, b) == pytest.approx(2.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("dtypes", [(float, float), (float, complex), (complex, complex)])
+def test_more_axes_after_an_iteration_are_named(dtypes: tuple[type, type]) -> None:
+    def f(a, e, s):
+        while s < 2.0:
+            a = a * 0.5 + e
+            s = s + 1.0
+        return a
+
+    a, e = np.ones(1, dtypes[0]), np.ones((1, 4), dtypes[1])
+    with pytest.raises(jitad.JitadError, match="a is an array of 1 or of 2 axes before and after"):
+        jitad.jit(f)(a, e, 0.5)

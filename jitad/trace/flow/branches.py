@@ -30,6 +30,7 @@ from jitad.trace.context import (
 )
 from jitad.trace.flow.observe import observe
 from jitad.trace.flow.raising import emit_end, raises_for_the_user
+from jitad.trace.joins.carried import written
 from jitad.trace.joins.forms import Form, Maybe
 from jitad.trace.joins.join import build, extract, given, kinds
 from jitad.trace.joins.mismatch import Mismatch, check_end, explain
@@ -262,7 +263,8 @@ class Branches:
         places = self._places()
         for w, s, t in places:
             pairs.append((s, t))
-            forms.append(self._unify(unifier, s, t, _place_name(w), is_content(w)))
+            form = self._unify(unifier, s, t, _place_name(w), is_content(w))
+            forms.append(written(form, s, t, w.old) if w.slot == "content" else form)
         join = self.trace.journal.joiner(self.site.pos)
         values = self._select(forms, pairs, join)
         for (w, _, _), value in zip(places, values[len(names) :], strict=True):

@@ -42,6 +42,7 @@ from jitad.trace.joins.unset import UNSET, is_optional
 from jitad.trace.joins.widen import widen
 from jitad.trace.syntax.hooking import Site
 from jitad.values.array import ArrayHandle
+from jitad.values.complexes.number import Complex
 from jitad.values.number import bind
 
 MAX_PASSES = 24
@@ -369,7 +370,9 @@ class Rolled:
     def _made(self, s: Snapshot, side: int) -> bool:
         if not side:
             return False
-        return id(getattr(s, "value", None)) in self.region.fresh or holds_inner(s, self.region)
+        value = getattr(s, "value", None)
+        value = value.re if isinstance(value, Complex) else value  # which is its parts
+        return id(value) in self.region.fresh or holds_inner(s, self.region)
 
     def _is_held(self, s: Rec, side: int) -> bool:
         """Was it before the loop, or at the end of an iteration, an element of another list?"""

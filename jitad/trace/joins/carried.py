@@ -1,4 +1,4 @@
-"""Which arrays are in the forms of what a loop carries, and of what extents are they?"""
+"""Of what extents are arrays in the forms of what a loop carries, and of what branches wrote?"""
 
 from __future__ import annotations
 
@@ -10,12 +10,24 @@ from jitad.errors import JitadValueError, message
 from jitad.primitives import TABLE
 from jitad.tape.build import Builder
 from jitad.tape.ir import Atom, Pos, Var
+from jitad.tape.types import Array
 from jitad.trace.containers.listed import LISTED
 from jitad.trace.joins.as_complex import array_as_complex
-from jitad.trace.joins.forms import Form, Grown, Handle, Maybe, OneOf, Record, Resized, Shown
+from jitad.trace.joins.forms import (
+    Form,
+    Grown,
+    Handle,
+    Maybe,
+    Number,
+    OneOf,
+    Record,
+    Resized,
+    Shown,
+)
 from jitad.trace.joins.mismatch import Mismatch
 from jitad.trace.joins.resized import resized
-from jitad.trace.joins.snapshot import Arr, Rec, Snapshot, by_elements, by_keys
+from jitad.trace.joins.snapshot import Arr, Num, Rec, Snapshot, by_elements, by_keys
+from jitad.trace.joins.unify import content_shape
 
 
 def with_extents(
@@ -51,6 +63,22 @@ def with_extents(
         case Grown(element=element):
             f.element = _measured(b, element, outside)  # of all places where this list is
     return f
+
+
+def written(f: Form, s: Snapshot, t: Snapshot, old: Any) -> Form:
+    """What two paths leave in an array, of the extents that it had.
+
+    What one of them wrote to all of it may have names of its own for them, which are checked to be
+    the same on that path alone.
+    """
+    if not (isinstance(f, Number) and isinstance(f.type, Array)):
+        return f
+    first, second, before = (
+        content_shape(x.value if isinstance(x, Num) else x) for x in (s, t, old)
+    )
+    return Number(f.type, tuple(
+        n if n == m else k for n, m, k in zip(first, second, before, strict=True)
+    ))  # fmt: skip
 
 
 def _measured(b: Builder, f: Form, outside: Callable[[Atom], bool]) -> Form:

@@ -199,7 +199,7 @@ class Unifier:
         out: Form
         match a, b:
             case Num(x), Num(y):
-                return Number(join_types(scalar(x), scalar(y), (x, y)), _content_shape(x))
+                return Number(join_types(scalar(x), scalar(y), (x, y)), content_shape(x))
             case Arr(), Arr():
                 out = self.shown(a, b) or self.handles(a, b)
             case (Num(x), Arr(h)) if not h.type.ndim and self._made(b, 1):
@@ -320,7 +320,7 @@ class Unifier:
             return self.of_one_path(s, None)  # with the flag, what was there before is what it is
         match s:
             case Num(x):
-                return Number(scalar(x), _content_shape(x))
+                return Number(scalar(x), content_shape(x))
             case Arr(h, _):
                 shape = _shape(s)
                 known = self.paths is not None and all(map(self.paths.outside, shape))
@@ -454,7 +454,7 @@ def _shape(a: Arr) -> tuple[Atom, ...]:
     return tuple(n.atom if isinstance(n, Leaf) else lit(int(n)) for n in shape)
 
 
-def _content_shape(x: Any) -> tuple[Atom, ...]:
+def content_shape(x: Any) -> tuple[Atom, ...]:
     if isinstance(x, np.ndarray):
         return tuple(map(lit, x.shape))
     return x.atom.shape if isinstance(x, Leaf) else ()

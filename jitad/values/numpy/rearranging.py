@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadExtentError, JitadIndexError, JitadTypeError, JitadValueError
+from jitad.tape.build import Leaf
 from jitad.tape.types import promote
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
@@ -51,11 +52,14 @@ def along(axis: int, key: Any) -> tuple[Any, ...]:
 
 
 @replaces(np.rot90, plain=False)
-def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> ArrayHandle:
+def rot90(m: Any, k: Any = 1, axes: Any = (0, 1)) -> ArrayHandle:
     m = handle(m)
     i, j = (one_axis(int(a), m.ndim) for a in axes)
     if i == j:
         raise fail(JitadValueError, "Axes must be different.")
+    if isinstance(k, Leaf):
+        raise fail(JitadTypeError, "how often np.rot90 turns is not known while tracing",
+                   "Ask for each: if k == 1: ...")  # fmt: skip
     back = slice(None, None, -1)
     match k % 4:
         case 0:

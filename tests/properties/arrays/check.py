@@ -67,6 +67,7 @@ REFUSED: tuple[str, ...] = (
     "that a condition on traced values chose can't be used here",
     "a number on one path and an array without axes on another",
     "conditions choose between more than",
+    "how often np.rot90 turns is not known",
 )
 
 STRAIGHT = frozenset({"assign", "simple", "view", "store", "whole", "called"})  # without paths
@@ -148,6 +149,12 @@ class _Apart(ast.NodeTransformer):
             return node
         return ast.Call(ast.Name("_power", ast.Load()), [node.left, node.right], [])
 
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if not (isinstance(node.func, ast.Attribute) and node.func.attr == "reduce"):
+            return node
+        return ast.Call(ast.Name("_reduced", ast.Load()), [node], [])
+
     def visit_Assign(self, node: ast.Assign) -> ast.Assign:
         self.generic_visit(node)
         if any(isinstance(t, ast.Subscript) for t in node.targets):
@@ -156,7 +163,7 @@ class _Apart(ast.NodeTransformer):
 
 
 class Steep(Exception):
-    """A power of zero, or of less, to what is not an int."""
+    """A power of zero, or of less, to what is not an int; or what no elements add up to."""
 
 
 def _power(x: Any, y: Any) -> Any:
@@ -164,6 +171,13 @@ def _power(x: Any, y: Any) -> Any:
     if np.asarray(y).dtype.kind in "fc" and np.any(np.real(x) <= 0):
         raise Steep
     return x**y
+
+
+def _reduced(x: Any) -> Any:
+    """`np.logaddexp.reduce` of nothing is infinite, and so is the slope of its square."""
+    if np.any(np.isinf(x)):
+        raise Steep
+    return x
 
 
 def _same_apart(made: Generated, name: str, plain: Any) -> bool:
@@ -174,7 +188,7 @@ def _same_apart(made: Generated, name: str, plain: Any) -> bool:
     tree = ast.fix_missing_locations(_Apart().visit(ast.parse(made.source)))
     f = load(ast.unparse(tree), f"{name}_apart")
     f.__globals__["_apart"] = lambda v: v.copy() if isinstance(v, np.ndarray) else v
-    f.__globals__["_power"] = _power
+    f.__globals__.update(_power=_power, _reduced=_reduced)
     try:
         results = f(**fresh(made.args))
     except Steep:
