@@ -28,6 +28,7 @@ def measure(what: str, *arguments: str, cache: Path, seconds: float) -> dict:
     command = [sys.executable, "-m", "benchmarks.report.measure", what, *arguments]
     # Both caches are the cell's own: the first process finds nothing, the second all of it.
     caches = {"JITAD_CACHE_DIR": str(cache), "NUMBA_CACHE_DIR": str(cache)}
+    caches["PYTHONDONTWRITEBYTECODE"] = ""  # modules are read as those that pip installs
     with subprocess.Popen(
         command, cwd=ROOT, env=os.environ | caches, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,

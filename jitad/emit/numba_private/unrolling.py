@@ -13,7 +13,7 @@ from typing import Any
 
 from llvmlite import ir
 
-LONG = 3000  # instructions of a function, as they are written
+LONG = 2000  # instructions of a function, as they are written
 _WHOLE = 1000  # of all iterations of a loop
 
 
