@@ -352,7 +352,7 @@ class Compiled:
         try:
             return self._specialise(args, kwargs, "these extents", exact=True)
         except JitadError as error:
-            raise (error if isinstance(error, ValueError) else miss) from None
+            raise (error if isinstance(error, (ValueError, IndexError)) else miss) from None
 
     def _enter(self, s: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """From now on, calls like this one go straight to the kernel."""

@@ -98,17 +98,16 @@ class _Content:
         yield f"end {' '.join([self.atom(a) for a in block.results])}"
 
     def made(self, variables: list[Var] | tuple[Var, ...]) -> str:
-        for v in variables:
-            self.numbers[v] = len(self.numbers)
+        names = [self.atom(v) for v in variables]
         return " ".join(
-            f"{_type(v.type)} {v.name!r} [{' '.join([self.atom(a) for a in v.shape])}]"
-            for v in variables
+            f"{name} {_type(v.type)} {v.name!r} [{' '.join([self.atom(a) for a in v.shape])}]"
+            for name, v in zip(names, variables, strict=True)
         )  # fmt: skip
 
     def atom(self, a: Atom) -> str:
         if isinstance(a, Lit):
             return f"{a.value!r}:{_type(a.type)}"
-        if a not in self.numbers:  # an extent may be read off further on
+        if a not in self.numbers:  # now it is made, or it is an extent that is read off further on
             self.numbers[a] = len(self.numbers)
         return f"v{self.numbers[a]}"
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadIndexError, JitadTypeError, JitadValueError
+from jitad.errors import JitadExtentError, JitadIndexError, JitadTypeError, JitadValueError
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import as_operand, elementwise, fit, require_same, shape_of, shape_text
 from jitad.values.extents import Int
 from jitad.values.indexing import Pick, parse
-from jitad.values.kind import fail, require, type_of
+from jitad.values.kind import fail, present_builder, require, type_of
 from jitad.values.layout import follows, laid_like, laid_out, loosen
 from jitad.values.number import Number, bind
 from jitad.values.numpy.reductions import counts_as_flat, one_axis
@@ -83,8 +83,8 @@ def _without_leading(value: Any, ndim: int) -> Any:
 
 def _put_where(a: ArrayHandle, entries: list[Any], mask: Pick, value: Any) -> None:
     whole = a._window(tuple(Range(0, 1, n) for n in a.shape[: mask.axes]) + tuple(entries[1:]))
-    for n, m in zip(mask.array.shape, whole.shape, strict=False):
-        require_same(n, m, _mask_text, JitadIndexError)
+    if not _some_fit(mask.array.shape, whole.shape[: mask.axes]):
+        return
     trailing = len(whole.shape) - mask.axes
     condition = mask.array
     if trailing:
@@ -92,6 +92,19 @@ def _put_where(a: ArrayHandle, entries: list[Any], mask: Pick, value: Any) -> No
         condition = handle.with_axes(tuple(range(mask.axes, mask.axes + trailing)))
     value = fit(value, a.dtype, (), True)
     whole.assign(elementwise("where", condition, value, whole))
+
+
+def _some_fit(own: Shape, extent: Shape) -> bool:
+    """Has a mask elements, as many as there are along these axes?  NumPy lets one of none pass:
+    where extents are not known, a call with others is traced for them."""
+    if any(type(n) is int and not n for n in own) and not all(map(extents.same, own, extent)):
+        return False
+    builder = present_builder()
+    caught = builder is not None and builder.catches(JitadIndexError)
+    for n, m in zip(own, extent, strict=True):
+        known = caught or not any(isinstance(k, Number) for k in (*own, m))
+        require_same(n, m, _mask_text, JitadIndexError if known else JitadExtentError)
+    return True
 
 
 def _mask_text() -> str:
@@ -178,8 +191,7 @@ def _indices(array: Any, extent: Shape, unused: Any = False) -> tuple[Any, Int]:
     """Non-negative indices of these axes, flat, checked if used; and how many there are."""
     handle = array if isinstance(array, ArrayHandle) else ArrayHandle(array)
     if handle.dtype.kind == "b":
-        for n, m in zip(handle.shape, extent, strict=True):
-            require_same(n, m, _mask_text, JitadIndexError)
+        _some_fit(handle.shape, extent)
         return ArrayHandle(nonzero(call(np.ravel, handle).content)), extents.product(extent)
     (n,) = extent
     return (in_many_bits(handle) if unused is True else in_range(handle, n, unused=unused)), n

@@ -176,10 +176,12 @@ def _with_plain_case(original: Any, function: Callable[..., Any]) -> Callable[..
         writes = kwargs.get("out") is not None
         if writes and getattr(kwargs["out"], "shape", None) == ():  # NumPy can't have it
             return function(*args, **kwargs)
-        found = call_plain(original, args, kwargs)
-        # What shows an operand's memory is to be a view of its handle, which sees later writes.
-        if writes or not _shows(found, args):
-            return found
+        # What shows an operand's memory is to be a view of its handle, which sees later writes.  In
+        # NumPy's hands an array without axes would be a number.
+        if isinstance(original, np.ufunc) or not any(map(_is_without_axes, args)):
+            found = call_plain(original, args, kwargs)
+            if writes or not _shows(found, args):
+                return found
         return (_complex_case(original) if any_complex(args) else function)(*args, **kwargs)
 
     return replacement
@@ -234,6 +236,10 @@ def _decided(args: Any, kwargs: dict[str, Any], at: int) -> tuple[Any, dict[str,
 
 
 _MANY = 1000  # more than a call has arguments
+
+
+def _is_without_axes(value: Any) -> bool:
+    return hasattr(value, "peek") and value.shape == ()
 
 
 def _shows(found: Any, args: Any) -> bool:

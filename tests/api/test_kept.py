@@ -23,8 +23,10 @@ from jitad.calls import kept, recalled
 from jitad.emit import native, owncode
 from jitad.emit.surroundings import MADE_FROM
 from jitad.specialise import pipeline
+from jitad.tape.ir import Var
 
 X = np.array([1.0, 2.0, 3.0])
+SQUARES = np.arange(9.0).reshape(3, 3), np.cos(np.arange(9.0)).reshape(3, 3)
 
 
 @pytest.fixture
@@ -217,3 +219,58 @@ def test_spawned_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert [value for value, _ in found] == [[3.0, 12.0, 27.0]] * 3
     assert found[-1][1] == 0
     assert not [f for f in os.listdir(tmp_path) if f.startswith(".writing")]
+
+
+def by_rows_or_columns(axis: int) -> Callable[..., Any]:
+    return lambda x: np.sum(x * x) * x.shape[axis]
+
+
+def of_one_of_two(which: int) -> Callable[..., Any]:
+    return lambda x, y: np.sum(x * y) * len((x, y)[which].T)
+
+
+@pytest.mark.parametrize("make", [by_rows_or_columns, of_one_of_two])
+def test_extents_are_told_apart(make: Any, passes: list[str]) -> None:
+    x = np.ones((2, 3))
+    given = (x, x) if make is of_one_of_two else (x,)
+    for k in (0, 1):
+        g = anew(make(k))
+        want = 2.0 * x * x.shape[k] if make is by_rows_or_columns else x * 3.0
+        np.testing.assert_array_equal(g(*given), want)
+    assert len(passes) == 2
+
+
+def matrices(a: Any, b: Any, x: Any, y: Any) -> Any:
+    c = a[:, : b.shape[1]] + b[: a.shape[0]]
+    for i in range(min(len(x), len(y))):
+        c[i] *= x[i] + y[i] if x[i] > y[i] else len(y)
+    return np.sum(c @ b.T) + x.shape[0] * y.shape[0] * a.shape[1]
+
+
+@pytest.mark.parametrize("f", [matrices, derivative(lambda s: matrices(*SQUARES, s * X, X))])
+def test_no_two_tapes_have_one_content(f: Any) -> None:
+    """Each operand and result that is another variable of its type makes it another content."""
+    given = (*SQUARES, X, X) if f is matrices else (2.0,)
+    g = jit(f)
+    g(*given)
+    tape = g._all[0].traced.tape
+    whole, changed = kept.content(tape), 0
+
+    def visit(block: Any, known: list[Any]) -> None:
+        nonlocal changed
+        known = [*known, *block.params]
+        for e in block.equations:
+            for k, a in enumerate(e.ins):
+                for v in known:
+                    if isinstance(a, Var) and v is not a and v.type == a.type:
+                        before, e.ins = e.ins, (*e.ins[:k], v, *e.ins[k + 1 :])
+                        assert kept.content(tape) != whole, (e, a, v)
+                        e.ins = before
+                        changed += 1
+            for b in e.blocks:
+                visit(b, known)
+            known += e.outs
+
+    visit(tape.body, [])
+    assert kept.content(tape) == whole
+    assert changed > 50

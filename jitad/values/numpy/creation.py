@@ -242,7 +242,8 @@ def _in_one_piece(
     value: Any, dtype: Any = None, spaced: bool | None = False, backwards: bool = False
 ) -> Any:
     """`spaced`: as a part of a complex array; `backwards`: in the order of Fortran."""
-    out = array(asarray(value, dtype), ndmin=1) if not shape_of(value) else asarray(value, dtype)
+    out = asarray(value, dtype)
+    out = out if shape_of(value) else array(out, ndmin=1, copy=None)
     if not isinstance(out, ArrayHandle):
         return out
     turned = out.T if backwards else out

@@ -383,8 +383,9 @@ def _are_some(values: Any, name: str) -> bool:
 @replaces(np.place, plain=False)
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """The values again and again, in the places where the mask is true."""
-    flat = handle(arr).flattened()
-    (places,) = call(np.nonzero, ravel(mask))
+    flat, mask = handle(arr).flattened(), ravel(mask)
+    require_same(flat.size, mask.size, lambda: "place: mask and data must be the same size")
+    (places,) = call(np.nonzero, mask)
     if not _are_some(vals, "place"):
         none = elementwise("eq", call(np.size, places), 0)
         require(none, JitadValueError, "Cannot insert from an empty array!")

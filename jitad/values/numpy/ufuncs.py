@@ -380,10 +380,10 @@ def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8,
 @replaces(np.nan_to_num)
 def nan_to_num(x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None,
                neginf: Any = None) -> Any:  # fmt: skip
-    x = as_operand(x)
-    if not copy and hasattr(x, "_parent") and x.shape:
+    if not copy and hasattr(x, "_parent"):
         x[...] = nan_to_num(x, True, nan, posinf, neginf)
-        return x
+        return x if x.shape else x[()]
+    x = as_operand(x)
     if type_of(x).dtype[0] in "biu":  # which have neither
         return call(np.copy, x) if np.ndim(x) else x
     limits = np.finfo(type_of(x).dtype)
