@@ -293,3 +293,14 @@ def test_division_by_zero() -> None:
         jitad.jit(lambda z: 1.0 / (z - z))(Z)
     with pytest.raises(JitadTypeError, match="returned a complex value"):
         jitad.grad(lambda z: z)(Z)
+
+
+@pytest.mark.parametrize("dtype", [int, float])
+def test_an_imaginary_number_over_zero(dtype: type) -> None:
+    def f(v):
+        return 1j / v, np.divide(-2j, v), np.conj(1j / v), 1j * v / v, (2.0 + 1j) / v
+
+    v = np.array([1, 0, -2], dtype)
+    with np.errstate(all="ignore"):
+        for found, want in zip(jitad.jit(f)(v), f(v), strict=True):
+            np.testing.assert_array_equal(found, want)

@@ -129,7 +129,7 @@ def over(x: Any, y: Any) -> Any:
     """Smith 1962: the larger part of the divisor is divided by, so nothing overflows midway."""
     (a, b), (c, d) = parts(x), parts(y)
     if d is None:
-        return pair(div(a, c), div(b, c))
+        return pair(div(weak(0.0, c) if a is None else a, c), div(b, c))  # 0 / 0 is nan
     if c is None:
         return pair(div(b, d), neg(div(a, d)))
     where = chooser(elementwise("ge", elementwise("abs", c), elementwise("abs", d)))
