@@ -123,7 +123,7 @@ class Compiled:
         self._dynamic: frozenset[Path] = frozenset()
         self._tabled: frozenset[Any] = frozenset()  # where dicts are made that get traced keys
         self._exact: dict[Specialisation, list[Specialisation]] = {}  # where that isn't enough
-        self._recalled: set[Any] = set()  # traces of other processes that were found
+        self._recalled: set[Any] = set()  # traces on disk that were found, or made here
         self._seen: set[Any] = set()  # opaque functions that a call in Python may have shown
         self._native: dict[Any, Any] = {}
         self._entries: dict[Any, Callable[..., Any]] = {}
@@ -242,7 +242,9 @@ class Compiled:
             if s is not None:
                 tried.append(s)
                 if name is not None:
-                    recalled.keep(name, s.traced, s.kernel, s.threads, self.f, args, kwargs)
+                    self._recalled |= recalled.keep(
+                        name, s.traced, s.kernel, s.threads, self.f, args, kwargs
+                    )
                 # here, where no other thread's trace has its own values in what is read
                 values = [] if unknown is not None else s.traced.arguments(self.f, args, kwargs)
         if s is not None:

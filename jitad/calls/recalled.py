@@ -171,20 +171,21 @@ def tape_of(kept: bytes) -> Tape:
 def keep(
     name: str, traced: Traced, kernel: Kernel, threads: int | None, function: Any, args: Any,
     kwargs: Any,
-) -> None:  # fmt: skip
-    """Write down what a trace has given, if that can be told."""
+) -> set[bytes]:  # fmt: skip
+    """Write down what a trace has given, if that can be told; what `found` notes of it then."""
     folder = cachefiles.folder()
     if folder is None:
-        return
+        return set()
     try:
         entry = _entry(traced, kernel, threads, function, args, kwargs)
     except Exception:  # it can't be told, or not be written down
-        return
+        return set()
     before = cachefiles.unseal(cachefiles.read(folder / name))
     others = pickle.loads(before) if before is not None else []
     others = [e for e in others if e[:2] != entry[:2] or e[2] != entry[2]]
     content = pickle.dumps([entry, *others][:MOST])
     cachefiles.write(folder / name, cachefiles.seal(content))
+    return {hashlib.sha256(entry[2]).digest()}
 
 
 def _entry(

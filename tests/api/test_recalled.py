@@ -362,3 +362,15 @@ def test_functions_of_libraries_in_real_processes(tmp_path: Path) -> None:
         found.append(done.stdout.split())
     assert found[0][:-1] == found[1][:-1]
     assert (found[0][-1], found[1][-1]) == ("1", "0")
+
+
+def test_what_a_process_has_kept_it_does_not_find_again(process: Process) -> None:
+    f = jit(process.module("""
+        def objective(x):
+            return x[0:3].sum() + x[-1]
+    """).objective)  # fmt: skip
+    for n in (5, 2, 4, 2, 7):
+        x = np.arange(float(n))
+        assert f(x) == x[0:3].sum() + x[-1]
+    assert len(f.specialisations) == 2
+    assert process.traces == 2
