@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from jitad.calls.arguments import abstract, as_numbers
 from jitad.calls.entries import finish
 from jitad.calls.fallback import Unknown
 from jitad.emit.kernel import Kernel, kernel
-from jitad.errors import JitadError, JitadExtentError
+from jitad.errors import GuardMiss, JitadError, JitadExtentError
 from jitad.primitives.schedules import Memory
 from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten
@@ -74,14 +75,32 @@ def kernel_of(f: Function, *args: Any, exact: bool = False) -> tuple[Traced, Ker
 
 def as_emitted(f: Function, *args: Any) -> Any:
     """What Numba would compile, run as the Python that it is."""
+    return emitted_once(f)(*args)
 
-    def run(exact: bool) -> Any:
-        traced, made = kernel_of(f, *args, exact=exact)
+
+def emitted_once(f: Function) -> Function:
+    """As `as_emitted`, traced once for all calls that its guards let pass."""
+    made: list[tuple[Traced, Function]] = []
+
+    def with_kernel(k: int, args: tuple[Any, ...]) -> Any:
+        traced, function = made[k]
         with np.errstate(all="ignore"):
-            flat = running.plain(made.source, made.name)(*traced.arguments(f, args, {}))
+            flat = function(*traced.arguments(f, args, {}))
         return finish(traced, tuple(flat), f, args, {})
 
-    return _retried(run)
+    def anew(exact: bool, args: tuple[Any, ...]) -> Any:
+        traced, emitted = kernel_of(f, *args, exact=exact)
+        made.append((traced, running.plain(emitted.source, emitted.name)))
+        return with_kernel(-1, args)
+
+    def run(*args: Any) -> Any:
+        for k in range(len(made)):
+            if not made[k][0].missed(f, args, {}):
+                with suppress(GuardMiss, JitadExtentError):
+                    return with_kernel(k, args)
+        return _retried(lambda exact: anew(exact, args))
+
+    return run
 
 
 def _retried(run: Callable[[bool], Any]) -> Any:

@@ -38,10 +38,12 @@ def _too_long(*_: object) -> None:
     raise TooLong
 
 
-def ways_of(number: int, native: int, second: int) -> tuple[str, ...]:
+def ways_of(kind: str, number: int, native: int, second: int) -> tuple[str, ...]:
     ways = ["eager", "emitted"]
     if number % 10 == 5:
         ways.append("tape")
+    if kind == "arrays" and number % 4 == 2:
+        ways.append("again")
     if native and number % native == 0:
         ways.append("native")
     if second and number % second == 0:
@@ -112,7 +114,7 @@ def shrunk(
 
 def _chunk(work: tuple[str, int, list[int], int, int]) -> list[dict[str, Any]]:
     kind, seed, numbers, native, second = work
-    return [run_one(kind, seed, k, ways_of(k, native, second)) for k in numbers]
+    return [run_one(kind, seed, k, ways_of(kind, k, native, second)) for k in numbers]
 
 
 def _begin() -> None:
@@ -197,7 +199,7 @@ def main() -> int:
                       file=sys.stderr, flush=True)  # fmt: skip
     print(report.show())
     for group, numbers in list(report.failed.items())[: options.shrink]:
-        ways = ways_of(numbers[0], options.native, options.second)
+        ways = ways_of(options.kind, numbers[0], options.native, options.second)
         print(f"\n== {group}: programs {numbers[:8]}\n{report.detail[group].strip()[-1200:]}\n")
         print(shrunk(options.kind, options.seed, min(numbers), ways, group))
     return 1 if report.failed else 0

@@ -20,6 +20,7 @@ import numpy as np
 import jitad
 from tests.engines import ENGINES as MAIN
 from tests.engines import as_emitted, in_place_of_a_kernel
+from tests.properties.arrays.again import check_again
 from tests.properties.arrays.generate import ERRORS, Generated
 from tests.properties.arrays.running import fresh
 from tests.properties.check import Documented, Outcome, Wrong, forget, load, outcome
@@ -114,12 +115,26 @@ def _check(made: Generated, number: int, name: str, ways: tuple[str, ...]) -> Ou
 
     def run(way: str) -> None:
         if made.raises is not None:
-            _refuses(way, f, made)
+            _refuses("emitted" if way == "again" else way, f, made)
+        elif way == "again":
+            _again(f, made, name, number, 1e-3 if narrow else 1e-8)
         else:
             branches = way != "eager" and bool(made.features - STRAIGHT)
             _run(way, f, made.args, after, plain, truth, direction, number, narrow, branches)
 
     return outcome(ways, run, REFUSED)
+
+
+def _again(f: Any, made: Generated, name: str, number: int, rounding: float) -> None:
+    names = active(made.args)
+    at = [list(made.args).index(name) for name in names]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_again(
+            f, _apart(made, f"{name}_apart"), made.args, number, rounding,
+            (lambda p, t, *rest: _jvp(f, at, p, t, rest),
+             lambda p, ct, *rest: _vjp(f, at, p, ct, rest)), names,
+        )  # fmt: skip
 
 
 def _refuses(way: str, f: Callable[..., Any], made: Generated) -> None:
@@ -180,14 +195,22 @@ def _reduced(x: Any) -> Any:
     return x
 
 
+def _apart(made: Generated, name: str) -> Any:
+    tree = ast.fix_missing_locations(_Apart().visit(ast.parse(made.source)))
+    f = load(ast.unparse(tree), name)
+    f.__globals__.update(
+        _apart=lambda v: v.copy() if isinstance(v, np.ndarray) else v,
+        _power=lambda x, y: x**y, _reduced=lambda x: x,
+    )  # fmt: skip
+    return f
+
+
 def _same_apart(made: Generated, name: str, plain: Any) -> bool:
     """Does NumPy give the same if what is stored into an array is no part of it?
 
     And is no power taken that is not smooth?
     """
-    tree = ast.fix_missing_locations(_Apart().visit(ast.parse(made.source)))
-    f = load(ast.unparse(tree), f"{name}_apart")
-    f.__globals__["_apart"] = lambda v: v.copy() if isinstance(v, np.ndarray) else v
+    f = _apart(made, f"{name}_apart")
     f.__globals__.update(_power=_power, _reduced=_reduced)
     try:
         results = f(**fresh(made.args))

@@ -25,6 +25,7 @@ def test_programs_by_number() -> None:
         made = program(Choices(Seeded(_SEED, k)), k)
         ways = ("eager", "tape" if k % 10 == 5 else "emitted")
         ways += ("native",) if k % _NATIVE == 0 else ()
+        ways += ("again",) if k % 3 == 2 else ()
         outcome = check(made, k, f"array_program_{k}", ways)
         assert outcome.status != "failed", f"{outcome.group}\n{outcome.detail}\n{made.source}"
         status[outcome.status] += 1
