@@ -142,7 +142,8 @@ def test_arguments_of_any_layout_and_type(turned: Any) -> None:
 def test_nothing_strides_in_the_inner_loops_and_nothing_is_held_twice() -> None:
     g = jit_grad(crout)
     g(X)
-    inner = re.findall(r"\n( +)for (\w) in range\((?:1, )?\w+\):\n((?:\1    (?!for ).*\n)+)", g.source)
+    loop = r"\n( +)for (\w) in range\((?:1, )?\w+\):\n((?:\1    (?!for ).*\n)+)"
+    inner = re.findall(loop, g.source)
     nested = [(index, text) for space, index, text in inner if len(space) > 8]
     assert len(nested) >= 4
     assert not any(re.search(rf"[\[ ]{index}, ", text) for index, text in nested)
