@@ -247,7 +247,7 @@ def _guard(g: Guard, world: World, function: Any) -> tuple[Any, ...]:
             expected = None
         case "same" | "apart":
             expected = _known(expected, world)
-        case "value" | "type" | "dtype" | "keys" | "floats":
+        case "value" | "type" | "dtype" | "keys" | "floats" | "order":
             pass
         case "missing" if g.path.steps[-1][0] == "global":
             pass  # a builtin

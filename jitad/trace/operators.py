@@ -71,8 +71,7 @@ class _Application:
             self._static(given, n) if k is None else dress(b, outs[k], given)
             for n, (given, k) in enumerate(zip(self.results, self.places, strict=True))
         ]
-        supply = iter(outs[self.own :])
-        made: dict[int, Any] = {}
+        supply, made = iter(outs[self.own :]), dict[int, Any]()
         for write, form in self.writes:
             assign(write, build(b, form, supply, made, lambda new, old: None))
         handed_on(self.trace, build(b, self.raised, supply, made, lambda new, old: None))
@@ -88,11 +87,10 @@ def inner(differentiated: Any) -> Function:
     trace = current()
     assert trace is not None
     path = trace.captures.path_of(differentiated)
-    f = differentiated.f
     if path is None:
-        return f
+        return differentiated.f
     trace.captures.read(path.then("attr", "manner"), differentiated.manner)
-    return trace.captures.read(path.then("attr", "f"), f)
+    return trace.captures.read(path.then("attr", "f"), differentiated.f)
 
 
 def _read_inside(thing: Any, name: str, content: Any) -> Any:
@@ -152,6 +150,8 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
             primals.append(atom)
             numbers.append(var)
             got.append(dress(b, var, leaf))
+            if isinstance(leaf, ArrayHandle):
+                got[-1]._given = leaf._given
         if not found and not all_data:
             raise JitadTypeError(
                 f"{operator}: {place(f, k, '')} has no floats to differentiate with respect to",

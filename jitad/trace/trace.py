@@ -253,6 +253,7 @@ def _trace(
             output = output_of(builder, snapshot(result), outputs)
             commits = _commits(running, outputs)
             captures.keep_disjoint()
+            captures.keep_in_order()
     finally:
         while len(running.journal.frames) > 1:
             running.journal.close()
@@ -359,7 +360,7 @@ def _leaf_argument(captures: Captures, inputs: list[Input], a: Any, path: Path) 
             return a.value
     if isinstance(t, Scalar):
         return leaf
-    handle = ArrayHandle(leaf)
+    handle = captures.given(ArrayHandle(leaf), path, content)
     captures.register(handle, path)
     return handle
 

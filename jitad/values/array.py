@@ -31,7 +31,7 @@ from jitad.values.chosen import Choice
 from jitad.values.extents import Int, product, same
 from jitad.values.indexing import Pick, bools_as_masks, has_bool, has_ellipsis, parse
 from jitad.values.kind import check_dtype, fail, number_or_array, read_only, type_of
-from jitad.values.layout import gives_view, lies_as, perhaps_of
+from jitad.values.layout import Given, gives_view, lies_as, perhaps_of
 from jitad.values.number import Number, bind, update
 from jitad.values.surface import Surface
 from jitad.values.views import At, Entry, Flat, New, Reshaped, Shown, View, Window, all_of
@@ -40,8 +40,8 @@ from jitad.values.views import At, Entry, Flat, New, Reshaped, Shown, View, Wind
 class ArrayHandle(Surface):
     """An array as user code sees it; see the head of this file."""
 
-    __slots__ = ("__weakref__", "_choice", "_content", "_lost", "_order", "_owned", "_parent",
-                 "_view", "born", "or_number")  # fmt: skip
+    __slots__ = ("__weakref__", "_choice", "_content", "_given", "_lost", "_order", "_owned",
+                 "_parent", "_view", "born", "or_number")  # fmt: skip
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, content: Any, *, owned: bool = False, or_number: bool = False) -> None:
@@ -54,8 +54,8 @@ class ArrayHandle(Surface):
         self._parent: ArrayHandle | None = None
         self._view: View | None = None
         self._choice: Choice | None = None
-        self._lost = ""
-        self._order = ""  # how NumPy lays a root out, unless in C order (see layout)
+        self._lost, self._order = "", ""  # how NumPy lays a root out, if not in C order (`layout`)
+        self._given: Given | None = None  # of an array from outside, taken to be in C order
         self.born = borrowed.NEWEST[0]
         self.or_number = or_number  # is it a number on some paths, and so not to be written to?
         journal.made(self)

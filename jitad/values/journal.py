@@ -390,6 +390,8 @@ def record(
     journal = active()
     if journal is None:
         return
+    if (given := getattr(target, "_given", None)) is not None:
+        given.written = True
     if not journal.noted(target, slot):
         journal.frames[-1][(id(target), slot)] = Write(target, slot, old, read, assign)
     if journal.joins and slot != "_lost":

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,16 @@ _COPY = "Where one is to be written without the other, copy first: np.array(a)."
 LOOSE = "loose"  # of a tape: as its operands lay, which were not in C order, or by another rule
 GAPPED = "gapped"  # of a tape: with gaps or backwards on one path, if in the order of C
 SPACED = "spaced"  # a part of a complex array: every other number
+
+
+@dataclass(slots=True)
+class Given:
+    """An array from outside: where it is found, and what it is in the call that is traced for."""
+
+    path: Any
+    content: np.ndarray[Any, Any]
+    asked: bool = False  # was it reshaped, by a view or a copy, as one that lies in C order?
+    written: bool = False  # was it, or such a copy?
 
 
 def gives_view(a: ArrayHandle, shape: tuple[Int, ...]) -> bool | None:
@@ -70,6 +81,8 @@ def contiguous(a: ArrayHandle, check: bool = True) -> bool | None:
     plain = a.peek() if a.concrete else laid_out(a)
     if a.concrete or plain is not None:
         return not isinstance(plain, np.ndarray) or bool(plain.flags.c_contiguous)
+    if check and (given := a.root._given) is not None:
+        given.asked = True
     if a._choice is not None:
         ones = {contiguous(h, check) for h in a._choice.among}
         return ones.pop() if len(ones) == 1 else None
@@ -91,6 +104,8 @@ def perhaps_of(a: ArrayHandle, copy: ArrayHandle, view: bool | None) -> ArrayHan
     """A copy of an array, where NumPy gives a view if `view`; None: a tape can't tell."""
     if view is None:
         journal.unsure(copy.root, a.roots)
+    else:
+        copy.root._given = a.root._given
     return copy
 
 
@@ -294,6 +309,8 @@ def laid_out(a: ArrayHandle, of_tape: bool = False) -> Any:
         plain = _plain(a._content)
         if of_tape and plain is None and a._choice is None and not a._order:
             if all(isinstance(n, int) for n in a.shape):
+                if a._given is not None:
+                    a._given.asked = True
                 return np.empty(a.shape, a.dtype)
         return plain
     parent, view = laid_out(a._parent, of_tape), a._view

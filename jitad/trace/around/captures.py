@@ -33,6 +33,7 @@ from jitad.trace.rewrite import is_library
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
 from jitad.values.journal import MISSING, found
+from jitad.values.layout import Given
 from jitad.values.number import Number
 from jitad.values.stand_ins import maker
 
@@ -40,6 +41,7 @@ MAX_ELEMENTS = 10_000  # of a list or dict from outside
 WRITTEN_OUT = 16  # so many elements of an array that the trace has made are literals
 MAX_KNOWN = 1_000  # numbers of an array of ints that a call may be compiled for
 MAX_NUMBERS = 1_000  # that are inputs of their own; compile time grows with their square
+_PARTS = (("attr", "real"),), (("attr", "imag"),)
 
 
 def _restorer(container: Any) -> Callable[[], None]:
@@ -78,6 +80,7 @@ class Captures:
     contents: bool = False  # the numbers in arrays of ints, and extents, must be known
     ints: set[Any] = field(default_factory=set)  # where such arrays are, or their names
     scratch: dict[int, Any] = field(default_factory=dict)  # what derivatives have written to
+    _given: list[Given] = field(default_factory=list)
 
     def name_of(self, position: int) -> str:
         """What the user calls an argument."""
@@ -261,6 +264,26 @@ class Captures:
             if path is not None and thing is not written and type(thing) is type(written):
                 self.guards.append(Guard(path, "apart", other))
 
+    def given(self, handle: ArrayHandle, path: Path, content: Any) -> ArrayHandle:
+        """A handle of an array from outside; a part of a complex one lies as it will anyway."""
+        if content is not None and path.steps[-1:] not in _PARTS:
+            handle._given = Given(path, content)
+            self._given.append(handle._given)
+        return handle
+
+    def keep_in_order(self) -> None:
+        """What is reshaped, and written, lies in C order in other calls, too."""
+        for given in self._given:
+            if not (given.asked and given.written):
+                continue
+            if not given.content.flags.c_contiguous:
+                raise JitadTypeError(
+                    "an array that is not in C order is reshaped, and one of the two is written: "
+                    "whether the other shows it is NumPy's to decide", self.builder.pos,
+                    "Copy it first: np.array(a).",
+                )  # fmt: skip
+            self.guards.append(Guard(given.path, "order", None))
+
     def keep_disjoint(self) -> None:
         """What a derivative writes to must share no memory with another array that is read.
 
@@ -356,7 +379,7 @@ class Captures:
             handle = self.known_array(path, value)
         else:
             leaf = self._input(path, Array(value.dtype.str[1:], value.ndim), value.shape)
-            handle = ArrayHandle(leaf)
+            handle = self.given(ArrayHandle(leaf), path, value)
             self.register(handle, path)
         found(handle)
         self._arrays[id(value)] = handle

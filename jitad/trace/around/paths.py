@@ -129,7 +129,7 @@ class Guard:
 
     path: Path
     # "value", "code", "is", "type", "dtype", "same", "apart", "keys", "missing", "floats",
-    # "content", "disjoint"
+    # "content", "order", "disjoint"
     kind: str
     expected: Any  # "same", "apart": the path of the other thing; "disjoint": those of others
 
@@ -160,6 +160,8 @@ class Guard:
                 return type(now) is self.expected[0] and shape_of(now) == self.expected
             case "floats":
                 return is_long(now)
+            case "order":
+                return bool(now.flags.c_contiguous)
             case "content":
                 there = self.expected
                 of_kind = of_type(now, Array(there.dtype.str[1:], there.ndim))
