@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import jitad
-from jitad.calls.arguments import abstract, as_numbers
+from jitad.calls.arguments import abstract, as_numbers, key_of
 from jitad.calls.entries import finish
 from jitad.calls.fallback import Unknown
 from jitad.emit.kernel import Kernel, kernel
@@ -80,22 +80,26 @@ def as_emitted(f: Function, *args: Any) -> Any:
 
 def emitted_once(f: Function) -> Function:
     """As `as_emitted`, traced once for all calls that its guards let pass."""
-    made: list[tuple[Traced, Function]] = []
+    made: list[tuple[Traced, Function, Any]] = []
 
     def with_kernel(k: int, args: tuple[Any, ...]) -> Any:
-        traced, function = made[k]
+        traced, function, _ = made[k]
         with np.errstate(all="ignore"):
             flat = function(*traced.arguments(f, args, {}))
         return finish(traced, tuple(flat), f, args, {})
 
     def anew(exact: bool, args: tuple[Any, ...]) -> Any:
         traced, emitted = kernel_of(f, *args, exact=exact)
-        made.append((traced, running.plain(emitted.source, emitted.name)))
+        made.append((traced, running.plain(emitted.source, emitted.name), kinds(args)))
         return with_kernel(-1, args)
+
+    def kinds(args: tuple[Any, ...]) -> Any:
+        leaves, structure = flatten(args)
+        return structure, tuple(map(key_of, as_numbers(leaves)))
 
     def run(*args: Any) -> Any:
         for k in range(len(made)):
-            if not made[k][0].missed(f, args, {}):
+            if made[k][2] == kinds(args) and not made[k][0].missed(f, args, {}):
                 with suppress(GuardMiss, JitadExtentError):
                     return with_kernel(k, args)
         return _retried(lambda exact: anew(exact, args))

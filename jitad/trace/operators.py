@@ -404,9 +404,9 @@ def conformed(b: Builder, given: Any, like: Any, what: str) -> Atom:
             n, m, lambda: f"{what} must have shape {shape_text(shape)}, but has shape "
             f"{shape_text(tuple(map(b.leaf, atom.shape)))}",
         )  # fmt: skip
-    dtype = like.type.dtype
-    if atom.type.dtype != dtype:  # type: ignore[union-attr]
-        atom = b.emit("cast", atom, dtype=dtype, py=dtype == "f8" and not shape)
+    dtype, python = like.type.dtype, getattr(like.type, "py", False)  # which is as wide as it meets
+    if atom.type.dtype != dtype or (not shape and atom.type.py != python):  # type: ignore[union-attr]
+        atom = b.emit("cast", atom, dtype=dtype, py=python)
     return atom
 
 
