@@ -225,7 +225,7 @@ def for_(s: Scope, e: Equation) -> None:
         k = s.names.new("", "k")
         head = f"for {k} in range({n.text}):"
         first = f"{name} = {x.within(SUM)} + {k} * {s.expr(step).within(PRODUCT + 1)}"
-    nests, stored = len(s.nests), len(s.stored)
+    outside, stored = len(s.nests), len(s.stored)
     with s.page.block(head):
         if first:
             s.page.write(first)
@@ -233,7 +233,7 @@ def for_(s: Scope, e: Equation) -> None:
         s.run(body, lambda: _leave(s, carried), e.blocks)
         s.loops.pop()
     if isinstance(step, Lit):
-        s.waiting += waiting(name, int(step.value), s.nests[nests:], s.stored[stored:],
+        s.waiting += waiting(name, int(step.value), s.nests[outside:], s.stored[stored:],
                              lambda n: s.expanded(Expr(n)))  # fmt: skip
     _outs(s, e, carried, params)
 

@@ -55,7 +55,7 @@ class ArrayHandle(Surface):
         self._view: View | None = None
         self._choice: Choice | None = None
         self._lost, self._order = "", ""  # how NumPy lays a root out, if not in C order (`layout`)
-        self._given: Given | None = None  # of an array from outside, taken to be in C order
+        self._given: tuple[Given, ...] = ()  # arrays from outside, taken to lie in C order
         self.born = borrowed.NEWEST[0]
         self.or_number = or_number  # is it a number on some paths, and so not to be written to?
         journal.made(self)

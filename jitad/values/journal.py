@@ -390,7 +390,7 @@ def record(
     journal = active()
     if journal is None:
         return
-    if (given := getattr(target, "_given", None)) is not None:
+    for given in getattr(target, "_given", ()) if hasattr(target, "_parent") else ():  # an array
         given.written = True
     if not journal.noted(target, slot):
         journal.frames[-1][(id(target), slot)] = Write(target, slot, old, read, assign)

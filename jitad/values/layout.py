@@ -81,7 +81,7 @@ def contiguous(a: ArrayHandle, check: bool = True) -> bool | None:
     plain = a.peek() if a.concrete else laid_out(a)
     if a.concrete or plain is not None:
         return not isinstance(plain, np.ndarray) or bool(plain.flags.c_contiguous)
-    if check and (given := a.root._given) is not None:
+    for given in a.root._given if check else ():
         given.asked = True
     if a._choice is not None:
         ones = {contiguous(h, check) for h in a._choice.among}
@@ -105,8 +105,13 @@ def perhaps_of(a: ArrayHandle, copy: ArrayHandle, view: bool | None) -> ArrayHan
     if view is None:
         journal.unsure(copy.root, a.roots)
     else:
-        copy.root._given = a.root._given
+        copy.root._given = _given_of(a.roots)
     return copy
+
+
+def _given_of(roots: Iterable[ArrayHandle]) -> tuple[Given, ...]:
+    """The arrays from outside that these may be, or copies of."""
+    return tuple(given for root in roots for given in root._given)
 
 
 def spaced(part: Any) -> Any:
@@ -138,6 +143,7 @@ def follows(made: Any, operands: Iterable[Any]) -> None:
 def stands_for(made: ArrayHandle, ones: Iterable[ArrayHandle]) -> None:
     """Note of an array of the tape, made just now, that it is one of these on each path."""
     ones = tuple(ones)
+    made._given = _given_of(root for a in ones for root in a.roots)
     follows(made, ones)
     if not made._order and not all(contiguous(a, check=False) for a in ones):
         made._order = GAPPED
@@ -309,8 +315,8 @@ def laid_out(a: ArrayHandle, of_tape: bool = False) -> Any:
         plain = _plain(a._content)
         if of_tape and plain is None and a._choice is None and not a._order:
             if all(isinstance(n, int) for n in a.shape):
-                if a._given is not None:
-                    a._given.asked = True
+                for given in a._given:
+                    given.asked = True
                 return np.empty(a.shape, a.dtype)
         return plain
     parent, view = laid_out(a._parent, of_tape), a._view

@@ -95,3 +95,56 @@ def test_globals() -> None:
         jitad.jit(of_a_global, fallback=False)(5.0)
     assert _runs(jitad.jit(of_a_global, fallback=True), (5.0,)) == want
     assert TABLE[0, 0] == 1.0
+
+
+class Held:
+    """Its attribute has the name that arrays have for where they come from."""
+
+    def __init__(self) -> None:
+        self._given, self.total = {"a": 1.0}, 0.0
+
+
+def chosen(x, y, s):
+    w = x if s > 0.0 else y
+    v = w.T.reshape(-1)
+    v[0] = 7.0
+    return np.sum(x) + np.sum(y) + np.sum(w)
+
+
+def copied_on_a_path(x, y, s):
+    v = x.ravel() if s > 0.0 else y.T.reshape(-1)
+    v[0] = s
+    return np.sum(x) + 2.0 * np.sum(y)
+
+
+def carried(x, y, s):
+    for _ in range(2):
+        v = x.T.ravel()
+        v[1] = s
+        x = x * 1.0 + y
+    return np.sum(x) + np.sum(v)
+
+
+@pytest.mark.parametrize("f", [chosen, copied_on_a_path, carried])
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("s", [0.5, -0.5])
+def test_what_paths_chose(f: Any, order: str, s: float) -> None:
+    compiled, slope = jitad.jit(f, fallback=True), jitad.jit_grad(f, (0, 1), fallback=True)
+    for kind in (order, "C", order):
+        mine, theirs = ((ORDERS[kind](), 2.0 * ORDERS[kind]()) for _ in range(2))
+        assert np.isclose(_runs(compiled, (*mine, s)), f(*theirs, s))
+        for x, y in zip(mine, theirs, strict=True):
+            np.testing.assert_array_equal(x, y)
+        for x, y in zip(_runs(slope, (*mine, s)), jitad.grad(f, (0, 1))(*mine, s), strict=True):
+            np.testing.assert_allclose(x, y)
+
+
+def test_objects_may_have_an_attribute_of_that_name() -> None:
+    def f(held, x):
+        held.total = held.total + x
+        return held.total * held._given["a"]
+
+    held = Held()
+    assert jitad.jit(f, fallback=False)(held, 2.0) == 2.0
+    assert held.total == 2.0
+    assert held._given == {"a": 1.0}

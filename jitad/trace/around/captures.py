@@ -267,8 +267,8 @@ class Captures:
     def given(self, handle: ArrayHandle, path: Path, content: Any) -> ArrayHandle:
         """A handle of an array from outside; a part of a complex one lies as it will anyway."""
         if content is not None and path.steps[-1:] not in _PARTS:
-            handle._given = Given(path, content)
-            self._given.append(handle._given)
+            self._given.append(Given(path, content))
+            handle._given = (self._given[-1],)
         return handle
 
     def keep_in_order(self) -> None:
