@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import operator
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,27 +30,33 @@ def spoilt(dtype: Any, *extents: int) -> Any:
     return np.full(extents, fill, dtype)
 
 
+QUOTIENTS = {ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod}
+
+
 class _Quotients(ast.NodeTransformer):
     """Kernels divide by zero without an error, and may do so before a loop that never runs."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
-        if not isinstance(node.op, ast.Div):
+        if type(node.op) not in QUOTIENTS:
             return node
-        called = ast.Call(ast.Name("_quotient", ast.Load()), [node.left, node.right], [])
-        return ast.copy_location(called, node)
+        name = ast.Name(f"_{QUOTIENTS[type(node.op)].__name__}", ast.Load())
+        return ast.copy_location(ast.Call(name, [node.left, node.right], []), node)
 
 
-def _quotient(a: Any, b: Any) -> Any:
-    try:
-        return a / b
-    except ZeroDivisionError:
-        return float(np.float64(a) / b)
+def _of_any(divided: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def quotient(a: Any, b: Any) -> Any:
+        try:
+            return divided(a, b)
+        except ZeroDivisionError:
+            return divided(np.asarray(a)[()], b).item()
+
+    return quotient
 
 
 def plain(source: str, name: str = "") -> Any:
     """The kernel as a Python function, which finds no memory that happens to be right."""
-    space: dict[str, Any] = {"_quotient": _quotient}
+    space: dict[str, Any] = {f"_{d.__name__}": _of_any(d) for d in QUOTIENTS.values()}
     tree = ast.fix_missing_locations(_Quotients().visit(ast.parse(source)))
     exec(compile(tree, "<emitted>", "exec"), space)
     space.update((made, spoilt) for made in ("empty", "local") if made in space)

@@ -157,7 +157,7 @@ def _refuses(way: str, f: Callable[..., Any], made: Generated) -> None:
 
 
 class _Apart(ast.NodeTransformer):
-    """What is stored into elements is copied first; powers are looked at."""
+    """What is stored into elements is copied first; powers and lists of rows are looked at."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
@@ -167,9 +167,12 @@ class _Apart(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        if not (isinstance(node.func, ast.Attribute) and node.func.attr == "reduce"):
-            return node
-        return ast.Call(ast.Name("_reduced", ast.Load()), [node], [])
+        match node:
+            case ast.Call(ast.Attribute(attr="reduce")):
+                return ast.Call(ast.Name("_reduced", ast.Load()), [node], [])
+            case ast.Call(ast.Attribute(attr="array"), [ast.ListComp() as rows, *_]):
+                node.args[0] = ast.Call(ast.Name("_rows", ast.Load()), [rows], [])
+        return node
 
     def visit_Assign(self, node: ast.Assign) -> ast.Assign:
         self.generic_visit(node)
@@ -179,7 +182,7 @@ class _Apart(ast.NodeTransformer):
 
 
 class Steep(Exception):
-    """A power of zero, or of less, to what is not an int; or what no elements add up to."""
+    """A power of zero, or of less, to what is not an int; what no elements, or rows, make."""
 
 
 def _power(x: Any, y: Any) -> Any:
@@ -196,12 +199,19 @@ def _reduced(x: Any) -> Any:
     return x
 
 
+def _rows(x: list[Any]) -> list[Any]:
+    """An array of an empty list has one axis, however many its rows would have."""
+    if not x:
+        raise Steep
+    return x
+
+
 def _apart(made: Generated, name: str) -> Any:
     tree = ast.fix_missing_locations(_Apart().visit(ast.parse(made.source)))
     f = load(ast.unparse(tree), name)
     f.__globals__.update(
         _apart=lambda v: v.copy() if isinstance(v, np.ndarray) else v,
-        _power=lambda x, y: x**y, _reduced=lambda x: x,
+        _power=lambda x, y: x**y, _reduced=lambda x: x, _rows=lambda x: x,
     )  # fmt: skip
     return f
 
@@ -212,7 +222,7 @@ def _same_apart(made: Generated, name: str, plain: Any) -> bool:
     And is no power taken that is not smooth?
     """
     f = _apart(made, f"{name}_apart")
-    f.__globals__.update(_power=_power, _reduced=_reduced)
+    f.__globals__.update(_power=_power, _reduced=_reduced, _rows=_rows)
     try:
         results = f(**fresh(made.args))
     except Steep:
