@@ -55,6 +55,13 @@ class Structure:
         for key, child in zip(self.keys, self.children, strict=True):
             yield from child.paths(prefix + step(self.kind, key))
 
+    def parts_of_complex(self, is_part: bool = False) -> Iterator[bool]:
+        """Of every leaf, whether it is a part of a complex number or array."""
+        if self.kind is None:
+            yield is_part
+        for child in self.children:
+            yield from child.parts_of_complex(self.kind is complex)
+
 
 LEAF = Structure(None)
 _NONE = Structure(type(None))

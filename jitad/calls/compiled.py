@@ -444,7 +444,7 @@ class Compiled:
             s = [s for s in known if serves(s.traced, self.f, args)][-1]
             if (s, kinds) not in self._native:
                 compiled = s.kernel.dispatcher
-                self._native[s, kinds] = native_entry(s.traced, compiled, self.f, len(kinds))
+                self._native[s, kinds] = native_entry(s.traced, compiled, self.f, kinds)
             return self._native[s, kinds]
 
     # -- looking inside -------------------------------------------------------------------------

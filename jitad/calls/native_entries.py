@@ -65,8 +65,8 @@ def _of_type(t: Any) -> Array | Scalar:
     )  # fmt: skip
 
 
-def native_entry(traced: Traced, kernel: Any, function: Any, count: int) -> Any:
-    """The function that `@njit` callers are linked to."""
+def native_entry(traced: Traced, kernel: Any, function: Any, kinds: tuple[Any, ...]) -> Any:
+    """The function that `@njit` callers with arguments of these types are linked to."""
     if traced.commits:
         raise JitadError(
             f"{traced.tape.name} writes to Python objects, which native code can't", None,
@@ -78,7 +78,10 @@ def native_entry(traced: Traced, kernel: Any, function: Any, count: int) -> Any:
             f"{traced.tape.name} returns something other than numbers, arrays and tuples", None,
             "Return tuples where @njit code is to call the function.",
         )  # fmt: skip
-    names = [f"a{k}" for k in range(count)]
+    for guard in traced.guards:
+        if guard.kind == "order":
+            _check_order(guard.path, kinds)
+    names = [f"a{k}" for k in range(len(kinds))]
     outside = [
         g for g in traced.guards
         if not isinstance(g.path.root, tuple)
@@ -100,6 +103,23 @@ def native_entry(traced: Traced, kernel: Any, function: Any, count: int) -> Any:
         lines.append(f"    c = {s.name('read', read)}()")
     lines += [f"    r = kernel({', '.join(flat)})", f"    return {result}"]
     return numba.njit(s.run(lines, traced.tape.name), nogil=True, error_model="numpy")
+
+
+def _check_order(path: Path, kinds: tuple[Any, ...]) -> None:
+    """Refuse an argument whose type doesn't say that it lies in C order, where NumPy looks."""
+    match path.root:
+        case ("arg", k):
+            t = kinds[k]
+        case _:  # what is captured is brought in order
+            return
+    for _, key in path.steps:
+        t = t[t.fields.index(key) if hasattr(t, "fields") else key]
+    if t.layout != "C":
+        raise JitadTypeError(
+            f"{path} is reshaped, one of the two is written, and the type of the argument, {t}, "
+            "doesn't say that it lies in C order", None,
+            "Pass np.ascontiguousarray(a), or copy it in the function first: np.array(a).",
+        )  # fmt: skip
 
 
 def _present(traced: Traced, outside: list[Guard], function: Any) -> Callable[[], tuple[Any, ...]]:

@@ -20,6 +20,7 @@ from jitad.closures import BUILTIN, is_function
 from jitad.errors import JitadTypeError
 from jitad.runtime.tagged import Tagged, dtype_of, shape_of
 from jitad.runtime.tags import alive, nested
+from jitad.structures import Structure, flatten
 from jitad.values.array import ArrayHandle
 from jitad.values.number import Number, bind
 from jitad.where import caller
@@ -74,6 +75,29 @@ def results(flat: list[Any], operator: str) -> None:
                 caller(),
                 "Return tuples, lists, dicts or dataclasses, or see register_structure.",
             )
+
+
+def of_argument(value: Any) -> tuple[list[Any], Structure]:
+    """The leaves of an argument, and its structure; parts of complex arrays lie as these do."""
+    flat, structure = flatten(value)
+    if any(isinstance(x, np.ndarray) and x.ndim and not x.flags.c_contiguous for x in flat):
+        flat = [_apart(leaf) if is_part and isinstance(leaf, np.ndarray) else leaf
+                for leaf, is_part in zip(flat, structure.parts_of_complex(), strict=True)]
+    return flat, structure
+
+
+def _apart(part: np.ndarray) -> np.ndarray:
+    """The real or imaginary part of an array in memory of its own, which is in the order of C, has
+    gaps or goes backwards where the array's is, and does: NumPy reshapes both alike."""
+    width, steps = part.itemsize, part.strides
+    if not part.size or any(s % (2 * width) for s in steps):
+        return part
+    ends = [s // 2 * (n - 1) for s, n in zip(steps, part.shape, strict=True)]
+    first = sum(-e for e in ends if e < 0)
+    memory = np.empty((first + sum(e for e in ends if e > 0)) // width + 1, part.dtype)
+    out = np.ndarray(part.shape, part.dtype, memory, first, [s // 2 for s in steps])
+    out[...] = part
+    return out
 
 
 def content(leaf: Any) -> Any:

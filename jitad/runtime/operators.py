@@ -110,10 +110,10 @@ def _take(
     taken: dict[int, _Argument] = {}
     for k, arg in enumerate(args):
         if k not in positions:
-            flat, structure = flatten(arg)
+            flat, structure = leaves.of_argument(arg)
             inside[k] = unflatten(structure, map(leaves.passive, flat))
             continue
-        flat, structure = flatten(opened(arg))
+        flat, structure = leaves.of_argument(opened(arg))
         real = [leaves.is_real(leaf) for leaf in flat]
         for leaf, path in zip(flat, structure.paths(), strict=True) if not all(real) else ():
             leaves.check_argument(leaf, operator, place(f, k, path))
@@ -209,7 +209,7 @@ def _jvp(
     _same_count(primals, tangents)
     directions: list[Any] = []
     for k, (p, t) in enumerate(zip(primals, tangents, strict=True)):
-        flat, structure = flatten(opened(p))
+        flat, structure = leaves.of_argument(opened(p))
         ts = conform(t, as_records(structure), f"jvp: tangent {k}", f"primal {k}")
         for leaf, d, path in zip(flat, ts, structure.paths(), strict=True):
             if leaves.is_real(leaf):
@@ -423,7 +423,7 @@ def _same_count(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> None:
 
 
 def _passive(value: Any) -> Any:
-    flat, structure = flatten(value)
+    flat, structure = leaves.of_argument(value)
     return unflatten(structure, map(leaves.passive, flat))
 
 

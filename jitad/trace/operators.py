@@ -40,6 +40,7 @@ from jitad.trace.texts import Text
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import require_same, shape_text
 from jitad.values.journal import Write
+from jitad.values.layout import is_one_of
 
 _tags = itertools.count(1)
 
@@ -149,9 +150,7 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
             params.append(var)
             primals.append(atom)
             numbers.append(var)
-            got.append(dress(b, var, leaf))
-            if isinstance(leaf, ArrayHandle):
-                got[-1]._given = leaf._given
+            got.append(is_one_of(dress(b, var, leaf), (leaf,)))
         if not found and not all_data:
             raise JitadTypeError(
                 f"{operator}: {place(f, k, '')} has no floats to differentiate with respect to",

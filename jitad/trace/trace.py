@@ -312,9 +312,9 @@ def _argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> An
     kind: Any = type(a)
     if isinstance(a, Complex):  # abstract parts
         first = _argument(captures, inputs, a.re, path.then("attr", "real"))
-        second = a.im.type if isinstance(a.im, Shaped) else a.im
+        real, second = (a.re.content, a.im.type) if isinstance(a.re, Shaped) else (None, a.im)
         imaginary = _argument(captures, inputs, second, path.then("attr", "imag"))
-        return captures.of_one_shape(Complex(first, imaginary))
+        return captures.whole(Complex(first, imaginary), path, real)
     if a is None or not is_node(a):
         return a if isinstance(a, (str, type(None))) else captures.read(path, a)
 

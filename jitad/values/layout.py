@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from jitad.tape.build import Leaf
+from jitad.tape.ir import Pos
 from jitad.values import extents, journal
 from jitad.values.extents import Int, product
 from jitad.values.number import Number, bind
@@ -32,14 +33,39 @@ GAPPED = "gapped"  # of a tape: with gaps or backwards on one path, if in the or
 SPACED = "spaced"  # a part of a complex array: every other number
 
 
-@dataclass(slots=True)
-class Given:
+@dataclass(slots=True, eq=False)
+class Source:
     """An array from outside: where it is found, and what it is in the call that is traced for."""
 
     path: Any
-    content: np.ndarray[Any, Any]
+    content: np.ndarray[Any, Any] | None  # as one of its kind lies; None where only types are known
+    decides: list[Given] = field(default_factory=list)
+
+    def needs(self) -> dict[str, Pos | None]:
+        """What it has to be, "whole" or "ascending", for NumPy to choose as a tape does, and where.
+
+        It makes a difference where one of a view and a copy is written.
+        """
+        return {g.need: g.pos for g in self.decides if g.asked and g.written}
+
+
+@dataclass(slots=True, eq=False)
+class Given:
+    """That an array lies in C order if its sources do."""
+
+    need: str  # of the sources: "whole", C contiguous, as itself; "ascending", in that order
+    of: tuple[Source, ...]
     asked: bool = False  # was it reshaped, by a view or a copy, as one that lies in C order?
     written: bool = False  # was it, or such a copy?
+    pos: Pos | None = None  # where it was asked
+
+    def __post_init__(self) -> None:
+        for source in self.of:
+            source.decides.append(self)
+
+
+def is_as_needed(a: np.ndarray[Any, Any], need: str) -> bool:
+    return bool(a.flags.c_contiguous) if need == "whole" else in_order(a)
 
 
 def gives_view(a: ArrayHandle, shape: tuple[Int, ...]) -> bool | None:
@@ -81,8 +107,8 @@ def contiguous(a: ArrayHandle, check: bool = True) -> bool | None:
     plain = a.peek() if a.concrete else laid_out(a)
     if a.concrete or plain is not None:
         return not isinstance(plain, np.ndarray) or bool(plain.flags.c_contiguous)
-    for given in a.root._given if check else ():
-        given.asked = True
+    if check:
+        _ask(a.root)
     if a._choice is not None:
         ones = {contiguous(h, check) for h in a._choice.among}
         return ones.pop() if len(ones) == 1 else None
@@ -100,6 +126,12 @@ def contiguous(a: ArrayHandle, check: bool = True) -> bool | None:
     return not isinstance(a._view, Shown)
 
 
+def _ask(root: ArrayHandle) -> None:
+    """What decides how it lies makes a difference where it is written, too."""
+    for given in root._given:
+        given.asked, given.pos = True, getattr(getattr(root._content, "builder", None), "pos", None)
+
+
 def perhaps_of(a: ArrayHandle, copy: ArrayHandle, view: bool | None) -> ArrayHandle:
     """A copy of an array, where NumPy gives a view if `view`; None: a tape can't tell."""
     if view is None:
@@ -110,7 +142,7 @@ def perhaps_of(a: ArrayHandle, copy: ArrayHandle, view: bool | None) -> ArrayHan
 
 
 def _given_of(roots: Iterable[ArrayHandle]) -> tuple[Given, ...]:
-    """The arrays from outside that these may be, or copies of."""
+    """What decides how these lie."""
     return tuple(given for root in roots for given in root._given)
 
 
@@ -136,17 +168,30 @@ def follows(made: Any, operands: Iterable[Any]) -> None:
 
     NumPy gives `x.T + 1` the order of `x.T`.
     """
-    if not made.root._order and len(made.shape) > 1 and not all(map(in_order, operands)):
-        loosen(made)
+    operands = tuple(operands)
+    if not made.root._order and len(made.shape) > 1:
+        if all(map(in_order, operands)):
+            _is_made_of(made.root, operands)
+        else:
+            loosen(made)
 
 
-def stands_for(made: ArrayHandle, ones: Iterable[ArrayHandle]) -> None:
+def _is_made_of(root: ArrayHandle, operands: tuple[Any, ...]) -> None:
+    """Note of an array of the tape that it lies in C order if these do."""
+    if of := {source: None for g in _given_of(_roots(operands)) for source in g.of}:
+        root._given = (*root._given, Given("ascending", tuple(of)))
+
+
+def is_one_of(made: Any, ones: Iterable[Any]) -> Any:
     """Note of an array of the tape, made just now, that it is one of these on each path."""
-    ones = tuple(ones)
+    ones = tuple(a for a in ones if hasattr(a, "roots"))
+    if not ones:
+        return made
     made._given = _given_of(root for a in ones for root in a.roots)
     follows(made, ones)
     if not made._order and not all(contiguous(a, check=False) for a in ones):
         made._order = GAPPED
+    return made
 
 
 def in_order(a: Any) -> bool:
@@ -246,7 +291,8 @@ def placed(made: Any, operands: Iterable[Any]) -> Any:
         if contiguous(made, check=False) is not False:  # nobody else sees it, view or copy
             follows(made, operands)
         elif all(map(in_order, operands)):
-            return in_c_order(made)
+            made = in_c_order(made)
+            _is_made_of(made.root, operands)
         else:
             loosen(made)
     return made
@@ -315,8 +361,7 @@ def laid_out(a: ArrayHandle, of_tape: bool = False) -> Any:
         plain = _plain(a._content)
         if of_tape and plain is None and a._choice is None and not a._order:
             if all(isinstance(n, int) for n in a.shape):
-                for given in a._given:
-                    given.asked = True
+                _ask(a)
                 return np.empty(a.shape, a.dtype)
         return plain
     parent, view = laid_out(a._parent, of_tape), a._view

@@ -19,6 +19,7 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
 from jitad.tape.build import Builder, Leaf
@@ -33,7 +34,7 @@ from jitad.trace.rewrite import is_library
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
 from jitad.values.journal import MISSING, found
-from jitad.values.layout import Given
+from jitad.values.layout import Given, Source, is_as_needed
 from jitad.values.number import Number
 from jitad.values.stand_ins import maker
 
@@ -41,7 +42,6 @@ MAX_ELEMENTS = 10_000  # of a list or dict from outside
 WRITTEN_OUT = 16  # so many elements of an array that the trace has made are literals
 MAX_KNOWN = 1_000  # numbers of an array of ints that a call may be compiled for
 MAX_NUMBERS = 1_000  # that are inputs of their own; compile time grows with their square
-_PARTS = (("attr", "real"),), (("attr", "imag"),)
 
 
 def _restorer(container: Any) -> Callable[[], None]:
@@ -80,7 +80,7 @@ class Captures:
     contents: bool = False  # the numbers in arrays of ints, and extents, must be known
     ints: set[Any] = field(default_factory=set)  # where such arrays are, or their names
     scratch: dict[int, Any] = field(default_factory=dict)  # what derivatives have written to
-    _given: list[Given] = field(default_factory=list)
+    _sources: list[Source] = field(default_factory=list)
 
     def name_of(self, position: int) -> str:
         """What the user calls an argument."""
@@ -265,24 +265,22 @@ class Captures:
                 self.guards.append(Guard(path, "apart", other))
 
     def given(self, handle: ArrayHandle, path: Path, content: Any) -> ArrayHandle:
-        """A handle of an array from outside; a part of a complex one lies as it will anyway."""
-        if content is not None and path.steps[-1:] not in _PARTS:
-            self._given.append(Given(path, content))
-            handle._given = (self._given[-1],)
+        """The handle of an array from outside, which is asked how it lies: see `keep_in_order`."""
+        self._sources.append(Source(path, content))
+        handle._given = (Given("whole", (self._sources[-1],)),)
         return handle
 
     def keep_in_order(self) -> None:
         """What is reshaped, and written, lies in C order in other calls, too."""
-        for given in self._given:
-            if not (given.asked and given.written):
-                continue
-            if not given.content.flags.c_contiguous:
-                raise JitadTypeError(
-                    "an array that is not in C order is reshaped, and one of the two is written: "
-                    "whether the other shows it is NumPy's to decide", self.builder.pos,
-                    "Copy it first: np.array(a).",
-                )  # fmt: skip
-            self.guards.append(Guard(given.path, "order", None))
+        for source in self._sources:
+            for need, pos in source.needs().items():
+                if source.content is not None and not is_as_needed(source.content, need):
+                    raise JitadTypeError(
+                        "an array that is not in C order is reshaped, and one of the two is "
+                        "written: whether the other shows it is NumPy's to decide",
+                        pos, "Copy it first: np.array(a, order='C').",
+                    )  # fmt: skip
+                self.guards.append(Guard(source.path, "order", need))
 
     def keep_disjoint(self) -> None:
         """What a derivative writes to must share no memory with another array that is read.
@@ -403,12 +401,17 @@ class Captures:
     def _complex(self, path: Path, value: Any, guard: Guard) -> Complex:
         self.guards.append(guard)
         parts = (self.read(path.then("attr", k), getattr(value, k)) for k in ("real", "imag"))
-        return self.of_one_shape(Complex(*parts))
+        return self.whole(Complex(*parts), path, value.real)
 
-    def of_one_shape(self, z: Complex) -> Complex:
-        """The parts of an array that is an input have the same extents."""
+    def whole(self, z: Complex, path: Path, real: Any = None) -> Complex:
+        """The parts of an array that is an input have the same extents, and lie as it does."""
         if isinstance(z.re, ArrayHandle):
             z.im.peek().atom.shape = z.re.peek().atom.shape
+            (source,) = z.re._given[0].of
+            z.im._given, source.path = z.re._given, path
+            if isinstance(real, np.ndarray):  # both parts lie as pairs of them do
+                pairs = (*real.shape, 2), (*real.strides, real.itemsize)
+                source.content = as_strided(real, *pairs)
         return z
 
     def _complex_array(self, path: Path, value: np.ndarray) -> Complex:

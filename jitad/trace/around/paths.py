@@ -16,6 +16,7 @@ from jitad.structures import registered
 from jitad.tape.ir import Var
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.trace.around.floatlists import as_array, is_long
+from jitad.values.layout import is_as_needed
 
 PLAIN_ARRAYS = (np.ndarray, np.memmap)  # other kinds of array have arithmetic of their own
 
@@ -161,7 +162,7 @@ class Guard:
             case "floats":
                 return is_long(now)
             case "order":
-                return bool(now.flags.c_contiguous)
+                return is_as_needed(now, self.expected)
             case "content":
                 there = self.expected
                 of_kind = of_type(now, Array(there.dtype.str[1:], there.ndim))

@@ -55,7 +55,7 @@ from jitad.trace.joins.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
 from jitad.values.journal import refuse_stale
-from jitad.values.layout import stands_for
+from jitad.values.layout import is_one_of
 from jitad.values.registry import call
 
 
@@ -209,7 +209,7 @@ def build(
         case Handle(of=of, or_number=or_number):
             content = b.leaf(next(atoms))
             out = ArrayHandle(content, or_number=or_number)
-            stands_for(out, of)
+            is_one_of(out, of)
             join(out, of)
         case Resized(of=of):
             out = resized.build(b, f, atoms)
