@@ -34,6 +34,7 @@ from jitad.tape.types import is_float
 from jitad.trace.context import Region, Trace, current
 from jitad.trace.operators import check_data, conformed, dress, is_real
 from jitad.values.array import ArrayHandle
+from jitad.values.layout import is_one_of
 
 
 def part(custom: Any, name: str) -> Any:
@@ -149,7 +150,8 @@ class _Call:
         """A block with these parameters and the results of `run(*parameters)`."""
         trace, b = self.trace, self.b
         params = [v for v, _ in likes]
-        given = [dress(b, v, like) for v, like in likes]  # older than the region: writes show
+        # They are older than the region: writes show.
+        given = [is_one_of(dress(b, v, like), (like,)) for v, like in likes]
         region = Region(trace, params)
         region.open()
         try:

@@ -285,3 +285,18 @@ def test_calls_from_native_code(order: str) -> None:
     else:
         with pytest.raises((JitadTypeError, numba.TypingError), match="lies in C order"):
             native(b)
+
+
+def writes_by_another_way(b):
+    v = b.T.reshape(-1)
+    v *= 2.0
+    return np.sum(b * np.arange(2.0)) * np.sum(v * v)
+
+
+def test_what_a_checkpoint_writes_to() -> None:
+    def f(x):
+        return jitad.checkpoint(writes_by_another_way)(x.T) + np.sum(x)
+
+    for run in (jitad.grad, lambda f: jitad.jit_grad(f, fallback=False)):
+        with pytest.raises(JitadError, match=r"writes to an array|this may be a view"):
+            run(f)(BASE)
