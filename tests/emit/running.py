@@ -33,8 +33,19 @@ def spoilt(dtype: Any, *extents: int) -> Any:
 QUOTIENTS = {ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod}
 
 
-class _Quotients(ast.NodeTransformer):
-    """Kernels divide by zero without an error, and may do so before a loop that never runs."""
+class _AsNative(ast.NodeTransformer):
+    """Kernels divide by zero without an error, and may do so before a loop that never runs.
+
+    Their narrow integers wrap around.
+    """
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        match node.func:
+            case ast.Attribute(ast.Name("np"), name) if re.fullmatch(r"u?int\d+", name):
+                node.args.insert(0, node.func)
+                node.func = ast.Name("_wrapped", ast.Load())
+        return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
@@ -57,7 +68,8 @@ def _of_any(divided: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 def plain(source: str, name: str = "") -> Any:
     """The kernel as a Python function, which finds no memory that happens to be right."""
     space: dict[str, Any] = {f"_{d.__name__}": _of_any(d) for d in QUOTIENTS.values()}
-    tree = ast.fix_missing_locations(_Quotients().visit(ast.parse(source)))
+    space["_wrapped"] = lambda kind, x: np.asarray(x).astype(kind)[()]
+    tree = ast.fix_missing_locations(_AsNative().visit(ast.parse(source)))
     exec(compile(tree, "<emitted>", "exec"), space)
     space.update((made, spoilt) for made in ("empty", "local") if made in space)
     return space[name or name_of(source)]

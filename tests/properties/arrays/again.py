@@ -59,6 +59,7 @@ def _array(values: np.random.Generator, dtype: np.dtype, shape: tuple[int, ...])
 def check_again(
     f: Any, apart: Any, args: Args, number: int, rounding: float,
     derivatives: tuple[Callable[..., Any], Callable[..., Any]], active: list[str],
+    is_complex: bool,
 ) -> None:  # fmt: skip
     """Run the program of these arguments, then of others, by what the first call has traced.
 
@@ -76,6 +77,8 @@ def check_again(
             continue
         if not _alike((want,), (apart(**fresh(given)),), 0.0):
             continue
+        if is_complex and not _is_small(want):
+            continue  # a part that is always zero is left out, and zero times infinity with it
         found = primal(*mine.values())
         if not _alike((found, mine), (want, theirs), rounding):
             raise Wrong(f"again, values ({kind}): {found!r} instead of {want!r}")
