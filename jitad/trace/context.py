@@ -35,6 +35,7 @@ from jitad.values.journal import MISSING, Journal, Write
 
 if TYPE_CHECKING:
     from jitad.trace.around.captures import Captures
+    from jitad.trace.around.paths import Path
     from jitad.trace.flow.foreseen import Inside
     from jitad.trace.flow.recursion import Recursion
     from jitad.trace.joins.mismatch import Mismatch
@@ -62,6 +63,8 @@ class Insight:
     tabled: frozenset[Pos] = frozenset()  # where dicts are made that get keys of the kernel's
     keys: bool = False  # are ints relied on that dicts are asked for? one is a new key
     contents: bool = False  # the numbers in arrays of ints, and extents, must be known
+    # where arrays are that don't lie in C order, if that matters, and what is known of them
+    orders: frozenset[tuple[Path, str]] = frozenset()
 
 
 class Again(BaseException):

@@ -227,6 +227,7 @@ def _trace(
     running.memory = memory
     captures.came_apart, captures.needless = insight.written_out, running.needless
     captures.contents, captures.ints = insight.contents, ints
+    captures.orders = dict(insight.orders)
     inputs: list[Input] = []
     captures.register(f, Path("function"))
     if isinstance(f, FunctionType):  # which may get other code, when its file is loaded again
@@ -253,7 +254,8 @@ def _trace(
             output = output_of(builder, snapshot(result), outputs)
             commits = _commits(running, outputs)
             captures.keep_disjoint()
-            captures.keep_in_order()
+            if orders := captures.keep_in_order():
+                raise Again(dataclasses.replace(insight, orders=insight.orders | orders))
     finally:
         while len(running.journal.frames) > 1:
             running.journal.close()

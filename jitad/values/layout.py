@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jitad.tape.build import Leaf
-from jitad.tape.ir import Pos
 from jitad.values import extents, journal
 from jitad.values.extents import Int, product
 from jitad.values.number import Number, bind
@@ -41,12 +40,12 @@ class Source:
     content: np.ndarray[Any, Any] | None  # as one of its kind lies; None where only types are known
     decides: list[Given] = field(default_factory=list)
 
-    def needs(self) -> dict[str, Pos | None]:
-        """What it has to be, "whole" or "ascending", for NumPy to choose as a tape does, and where.
+    def needs(self) -> set[str]:
+        """What it has to be, "whole" or "ascending", for NumPy to choose as a tape does.
 
         It makes a difference where one of a view and a copy is written.
         """
-        return {g.need: g.pos for g in self.decides if g.asked and g.written}
+        return {g.need for g in self.decides if g.asked and g.written}
 
 
 @dataclass(slots=True, eq=False)
@@ -57,7 +56,6 @@ class Given:
     of: tuple[Source, ...]
     asked: bool = False  # was it reshaped, by a view or a copy, as one that lies in C order?
     written: bool = False  # was it, or such a copy?
-    pos: Pos | None = None  # where it was asked
 
     def __post_init__(self) -> None:
         for source in self.of:
@@ -129,7 +127,7 @@ def contiguous(a: ArrayHandle, check: bool = True) -> bool | None:
 def _ask(root: ArrayHandle) -> None:
     """What decides how it lies makes a difference where it is written, too."""
     for given in root._given:
-        given.asked, given.pos = True, getattr(getattr(root._content, "builder", None), "pos", None)
+        given.asked = True
 
 
 def perhaps_of(a: ArrayHandle, copy: ArrayHandle, view: bool | None) -> ArrayHandle:

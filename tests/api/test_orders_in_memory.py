@@ -93,7 +93,7 @@ def of_a_global(x):
 def test_globals() -> None:
     want = of_a_global(5.0)
     assert TABLE[0, 0] == 1.0
-    with pytest.raises(JitadTypeError, match="not in C order is reshaped"):
+    with pytest.raises(JitadError, match="this may be a view of what was written"):
         jitad.jit(of_a_global, fallback=False)(5.0)
     assert _runs(jitad.jit(of_a_global, fallback=True), (5.0,)) == want
     assert TABLE[0, 0] == 1.0
@@ -175,8 +175,7 @@ def _agree(f: Any, make: Any) -> None:
             try:
                 found = compiled(make(given))
             except JitadError as e:
-                refused = "is not in C order is reshaped", "this may be a view of what was written"
-                assert any(what in str(e) for what in refused)
+                assert "this may be a view of what was written" in str(e)
                 found = want  # runs eagerly
         np.testing.assert_allclose(found[0], want[0], err_msg=f"{first} {order}")
         np.testing.assert_allclose(found[1], want[1], err_msg=f"{first} {order}")
@@ -300,3 +299,27 @@ def test_what_a_checkpoint_writes_to() -> None:
     for run in (jitad.grad, lambda f: jitad.jit_grad(f, fallback=False)):
         with pytest.raises(JitadError, match=r"writes to an array|this may be a view"):
             run(f)(BASE)
+
+
+def doubled(x):
+    v = x.ravel()
+    v *= 2.0
+    return np.sum(v * v)
+
+
+def made_then_read(x):
+    y = x * 2.0
+    y[0] = 1.0
+    return np.sum(y.reshape(-1)[::2])
+
+
+@pytest.mark.parametrize("f", [doubled, made_then_read])
+@pytest.mark.parametrize("order", ORDERS)
+def test_what_is_not_used_afterwards_is_compiled(f: Any, order: str) -> None:
+    compiled = jitad.jit_value_and_grad(f, fallback=False)
+    for kind in ("C", order, "C", *ORDERS):
+        value, slope = compiled(ORDERS[kind]())
+        want = jitad.value_and_grad(f)(ORDERS[kind]())
+        np.testing.assert_allclose(value, want[0])
+        np.testing.assert_allclose(slope, want[1])
+    assert len(compiled.specialisations) <= 3

@@ -34,7 +34,7 @@ from jitad.trace.rewrite import is_library
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
 from jitad.values.journal import MISSING, found
-from jitad.values.layout import Given, Source, is_as_needed
+from jitad.values.layout import GAPPED, LOOSE, Given, Source, is_as_needed
 from jitad.values.number import Number
 from jitad.values.stand_ins import maker
 
@@ -80,6 +80,7 @@ class Captures:
     contents: bool = False  # the numbers in arrays of ints, and extents, must be known
     ints: set[Any] = field(default_factory=set)  # where such arrays are, or their names
     scratch: dict[int, Any] = field(default_factory=dict)  # what derivatives have written to
+    orders: dict[Path, str] = field(default_factory=dict)  # of arrays that don't lie in C order
     _sources: list[Source] = field(default_factory=list)
 
     def name_of(self, position: int) -> str:
@@ -266,21 +267,27 @@ class Captures:
 
     def given(self, handle: ArrayHandle, path: Path, content: Any) -> ArrayHandle:
         """The handle of an array from outside, which is asked how it lies: see `keep_in_order`."""
-        self._sources.append(Source(path, content))
-        handle._given = (Given("whole", (self._sources[-1],)),)
+        source, order = Source(path, content), self.orders.get(path, "")
+        handle._order = order or handle._order
+        if order != LOOSE:
+            handle._given = (Given("ascending" if order else "whole", (source,)),)
+        self._sources.append(source)
         return handle
 
-    def keep_in_order(self) -> None:
-        """What is reshaped, and written, lies in C order in other calls, too."""
+    def keep_in_order(self) -> frozenset[tuple[Path, str]]:
+        """What is reshaped, and written, lies in C order in other calls, too.
+
+        Gives what doesn't: with that known, the trace must start anew.
+        """
+        others = set()
         for source in self._sources:
-            for need, pos in source.needs().items():
-                if source.content is not None and not is_as_needed(source.content, need):
-                    raise JitadTypeError(
-                        "an array that is not in C order is reshaped, and one of the two is "
-                        "written: whether the other shows it is NumPy's to decide",
-                        pos, "Copy it first: np.array(a, order='C').",
-                    )  # fmt: skip
-                self.guards.append(Guard(source.path, "order", need))
+            for need in source.needs():
+                if source.content is None or is_as_needed(source.content, need):
+                    self.guards.append(Guard(source.path, "order", need))
+                else:
+                    ascending = is_as_needed(source.content, "ascending")
+                    others.add((source.path, GAPPED if ascending else LOOSE))
+        return frozenset(others)
 
     def keep_disjoint(self) -> None:
         """What a derivative writes to must share no memory with another array that is read.
@@ -407,11 +414,12 @@ class Captures:
         """The parts of an array that is an input have the same extents, and lie as it does."""
         if isinstance(z.re, ArrayHandle):
             z.im.peek().atom.shape = z.re.peek().atom.shape
-            (source,) = z.re._given[0].of
-            z.im._given, source.path = z.re._given, path
-            if isinstance(real, np.ndarray):  # both parts lie as pairs of them do
-                pairs = (*real.shape, 2), (*real.strides, real.itemsize)
-                source.content = as_strided(real, *pairs)
+            if isinstance(real, np.ndarray):  # both lie as pairs of them do
+                real = as_strided(real, (*real.shape, 2), (*real.strides, real.itemsize))
+            apart = {s for part in (z.re, z.im) for g in part._given for s in g.of}
+            self._sources = [s for s in self._sources if s not in apart]
+            self.given(z.re, path, real)
+            z.im._given, z.im._order = z.re._given, z.re._order
         return z
 
     def _complex_array(self, path: Path, value: np.ndarray) -> Complex:

@@ -70,7 +70,6 @@ REFUSED: tuple[str, ...] = (
     "a number on one path and an array without axes on another",
     "conditions choose between more than",
     "how often np.rot90 turns is not known",
-    "an array that is not in C order is reshaped",
 )
 
 STRAIGHT = frozenset({"assign", "simple", "view", "store", "whole", "called"})  # without paths
