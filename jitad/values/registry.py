@@ -56,6 +56,7 @@ waiting: dict[str, tuple[str, ...]] = {
                        "operators.plainly.trials"),
     "scipy.spatial": ("operators.found.places",),
 }  # fmt: skip
+matrices: set[type] = set()  # of which functions give what they don't give of arrays
 _replacements: dict[Any, Callable[..., Any]] = {}
 # functions that call functions they are given: the user's are handed over as their twins
 calling: set[Any] = {np.piecewise, np.apply_along_axis, np.apply_over_axes, np.fromfunction}
@@ -167,6 +168,8 @@ def _with_plain_case(original: Any, function: Callable[..., Any]) -> Callable[..
     @functools.wraps(function)
     def replacement(*args: Any, **kwargs: Any) -> Any:
         if any_traced(args) or any_traced(kwargs.values()):
+            if (found := _taken(original, args, kwargs)) is not NotImplemented:
+                return found
             args, kwargs = _decided(args, kwargs, keepdims_at)
             if any_complex(args) or (kwargs and any_complex(kwargs.values())):
                 return _complex_case(original)(*args, **kwargs)
@@ -262,6 +265,8 @@ def _with_complex_case(original: Any, function: Callable[..., Any]) -> Callable[
 
     @functools.wraps(function)
     def replacement(*args: Any, **kwargs: Any) -> Any:
+        if matrices and (found := _taken(original, args, kwargs, matrices)) is not NotImplemented:
+            return found
         args, kwargs = _decided(args, kwargs, keepdims_at)
         if any_complex(args) or (kwargs and any_complex(kwargs.values())):
             own = original in _complex and not isinstance(original, np.ufunc)
@@ -400,22 +405,26 @@ _PLAIN = frozenset((float, int, bool, str, np.ndarray))
 
 
 def any_traced(values: Iterable[Any]) -> bool:
-    for v in values:
-        if is_traced(v):
-            return True
-    return False
+    return any(map(is_traced, values))
+
+
+def _taken(original: Any, args: Any, kwargs: dict[str, Any], kinds: Any = None) -> Any:
+    """What a stand-in (of these classes) among the operands says that a function gives."""
+    for a in args:
+        if hasattr(a, "_takes") if kinds is None else type(a) in kinds:
+            found = a._takes(original, *args, **kwargs)
+            if found is not NotImplemented:
+                return found
+    return NotImplemented
 
 
 def call_plain(original: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """The original on plain operands: handles lend their ndarrays, an ndarray comes back as one."""
     from jitad.values.array import wrap  # handles use this registry
-    from jitad.values.stand_ins import StandIn, adopt
+    from jitad.values.stand_ins import adopt
 
-    for a in args:
-        if isinstance(a, StandIn):
-            found = a._takes(original, *args, **kwargs)
-            if found is not NotImplemented:
-                return found
+    if (found := _taken(original, args, kwargs)) is not NotImplemented:
+        return found
     out = kwargs.pop("out", None)
     if isinstance(out, tuple) and len(out) == 1:
         (out,) = out

@@ -45,6 +45,10 @@ class StandIn:
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise fail(JitadTypeError, f"a {self._what} can't become a NumPy array here")
 
+    def whole(self) -> Any:
+        """The array that `np.asarray` makes of it; None where that is nothing to be made here."""
+        return None
+
     def lent(self) -> Any:
         """The object itself, for library code that knows nothing of stand-ins."""
         if self._original is None:

@@ -28,6 +28,7 @@ from jitad.values.layout import (
 )
 from jitad.values.number import Number, bind
 from jitad.values.registry import call, is_traced, of_each_part, replaces
+from jitad.values.stand_ins import StandIn
 
 
 def shape_tuple(shape: Any) -> tuple[Int, ...]:
@@ -159,6 +160,8 @@ def array(value: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K",
         out = ArrayHandle(value.content)  # versions never change: a new handle is a copy
     elif isinstance(value, Number):
         out = ArrayHandle(_strong(value))
+    elif isinstance(value, StandIn) and (whole := value.whole()) is not None:
+        return array(whole, dtype, copy=copy, order=order, ndmin=ndmin)
     else:
         plain = value.peek() if isinstance(value, ArrayHandle) else _lend_list(value)
         new = np.array(plain, dtype)
@@ -221,6 +224,8 @@ def _from_list(items: Any) -> ArrayHandle:
 @replaces(np.asarray, np.asanyarray, plain=False)
 def asarray(value: Any, dtype: Any = None, order: Any = None, *, device: Any = None,
             copy: Any = None) -> Any:  # fmt: skip
+    if isinstance(value, StandIn):
+        value = value.whole() if value.whole() is not None else value
     if isinstance(value, ArrayHandle) and (dtype is None or np.dtype(dtype) == value.dtype):
         return array(value, copy=copy, order=order)
     return array(value, dtype, order="K" if order is None else order)

@@ -31,6 +31,7 @@ from jitad.values.number import Number, bind
 from jitad.values.numpy.creation import arange, array, shape_tuple
 from jitad.values.numpy.reductions import axes_of, counts_as_flat, one_axis
 from jitad.values.registry import call, of_each_part, replaces, write_out
+from jitad.values.stand_ins import StandIn
 from jitad.values.views import Shown
 
 
@@ -113,7 +114,7 @@ def _equal(n: Int, m: Int) -> Any:
 
 @replaces(np.ravel, plain=False)
 def ravel(a: Any, order: str = "C") -> ArrayHandle:
-    a = handle(a)
+    a = handle(call(np.asarray, a) if isinstance(a, StandIn) else a)  # of an np.matrix, too
     return _raveled(a, order, is_spaced(a))
 
 

@@ -16,6 +16,7 @@ from jitad.errors import JitadTypeError
 from jitad.values import extents
 from jitad.values.kind import fail
 from jitad.values.number import Number
+from jitad.values.numpy.matrices import Matrix
 from jitad.values.registry import call, of_complex, replaces
 from jitad.values.scipy.sparse_matrices import SparseMatrix, is_scalar, is_sparse, numbers
 from jitad.values.stand_ins import adopt
@@ -24,7 +25,7 @@ CELLS = 1 << 24
 
 
 class Filled(SparseMatrix):
-    """`_whole` is the array.  Without a form it is an np.matrix, as sums with arrays are."""
+    """`_whole` is the array."""
 
     _counted, _distinct = None, True
     _lent = False  # has another the same numbers, which SciPy may part at a change as a whole?
@@ -100,10 +101,10 @@ class Filled(SparseMatrix):
     def __add__(self, other: Any) -> Any:
         if is_sparse(other):
             return self._of(call(np.add, self._whole, adopt(other).toarray()))
-        if self.format and is_scalar(other):
+        if is_scalar(other):
             return self._plus(other)
         found = call(np.add, self._whole, other)
-        return found if self._kind == "array" else Filled(found, "matrix", "")
+        return found if self._kind == "array" else Matrix(found)
 
     __radd__ = __add__
 

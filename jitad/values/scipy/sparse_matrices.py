@@ -20,6 +20,7 @@ from jitad.values.broadcast import as_operand, require_same, shape_of
 from jitad.values.complexes.number import Complex, pair
 from jitad.values.kind import fail, require
 from jitad.values.number import Number
+from jitad.values.numpy.matrices import Matrix
 from jitad.values.numpy.orders import _python_int
 from jitad.values.numpy.shaping import handle
 from jitad.values.picking import in_range
@@ -105,6 +106,8 @@ class SparseMatrix(StandIn):
             if self._original is not None and other._original is not None:
                 return adopt(self._original @ other._original)
             return self._product(other)
+        if isinstance(other, Matrix):
+            return Matrix(self @ other.A)
         x = numbers(other)
         if len(x.shape) not in (1, 2):
             raise fail(JitadValueError, "a sparse matrix can be multiplied with a vector or matrix")
@@ -132,6 +135,8 @@ class SparseMatrix(StandIn):
         return out
 
     def __rmatmul__(self, other: Any) -> Any:
+        if isinstance(other, Matrix):
+            return Matrix(self.__rmatmul__(other.A))
         x = numbers(other)
         turned = self.transpose()
         return turned @ x if len(x.shape) == 1 else (turned @ x.T).T
@@ -153,8 +158,10 @@ class SparseMatrix(StandIn):
         return self._like(call(np.multiply, self._data, factor))
 
     def __truediv__(self, other: Any) -> Any:
+        if is_sparse(other):
+            raise fail(JitadTypeError, "a sparse matrix can be divided by a number or array here")
         if not is_scalar(other):
-            raise fail(JitadTypeError, "a sparse matrix can be divided by a number here")
+            return self.multiply(1.0 / numbers(other)).asformat("coo")
         return self._like(call(np.true_divide, self._data, other))
 
     def __imul__(self, other: Any) -> Any:
@@ -306,7 +313,7 @@ class SparseMatrix(StandIn):
         if is_scalar(other):
             return self._plus(other)
         if not isinstance(other, SparseMatrix):
-            return self._dense("the sum with an array") + other
+            return self.todense() + other
         if other._whole is not None:
             return other + self
         for n, m in zip(self.shape, other.shape, strict=True):
@@ -353,11 +360,11 @@ class SparseMatrix(StandIn):
     def sum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         if axis is None:
             return call(np.sum, self._data)
-        if self._kind == "matrix":
-            raise fail(JitadTypeError, "axis= of sum() gives an np.matrix, which is not supported",
-                       "Use a sparse array, or A @ np.ones(n).")  # fmt: skip
         kept = 0 if axis in (1, -1) else 1
-        return _added(self.shape[kept], (self._rows, self._cols)[kept], self._data)
+        found = _added(self.shape[kept], (self._rows, self._cols)[kept], self._data)
+        if self._kind == "array":
+            return found
+        return Matrix(call(np.expand_dims, found, 1 - kept))
 
     def diagonal(self, k: int = 0) -> Any:
         if k:
@@ -374,13 +381,7 @@ class SparseMatrix(StandIn):
         return _added(self.shape, (self._rows, self._cols), self._data)
 
     def todense(self, order: Any = None, out: Any = None) -> Any:
-        return self._dense("todense()")
-
-    def _dense(self, what: str) -> Any:
-        if self._kind == "matrix":
-            raise fail(JitadTypeError, f"{what} gives an np.matrix, which is not supported",
-                       "Use A.toarray().")  # fmt: skip
-        return self.toarray()
+        return self.toarray() if self._kind == "array" else Matrix(self.toarray())
 
     def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Any:
         return self if self.dtype == dtype and not copy else self._like(self._data.astype(dtype))
@@ -423,7 +424,7 @@ for _f in _WITH_ZERO:
 
 def numbers(x: Any) -> Any:
     """An array of numbers, which may be complex, as a handle."""
-    return call(np.asarray, x) if is_complex(x) else handle(x)
+    return call(np.asarray, x) if is_complex(x) or isinstance(x, Matrix) else handle(x)
 
 
 def _added(shape: Any, places: Any, values: Any) -> Any:

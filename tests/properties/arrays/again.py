@@ -40,8 +40,20 @@ def others(args: Args, number: int) -> Iterator[tuple[str, Args]]:
                 shape = tuple(mapped.get(n, n) for n in shape)
             elif kind != "numbers":
                 shape = tuple(1 if n == 1 else draw.randint(2, 6) for n in shape)
-            out[name] = _array(values, out[name].dtype, shape)
+            out[name] = _laid(draw, _array(values, out[name].dtype, shape))
         yield kind, out
+
+
+def _laid(draw: random.Random, a: np.ndarray) -> np.ndarray:
+    """The array in some order in memory."""
+    match draw.choice(("C", "C", "C", "F", "gaps", "backwards")):
+        case "F":
+            return np.asfortranarray(a)
+        case "gaps" if a.ndim:
+            return np.repeat(a, 2, axis=-1)[..., ::2]
+        case "backwards" if a.ndim:
+            return a[::-1].copy()[::-1]
+    return a
 
 
 def _array(values: np.random.Generator, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
