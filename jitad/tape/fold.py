@@ -99,6 +99,8 @@ def simplify(b: Builder, row: Primitive, ins: tuple[Atom, ...], params: dict[str
         case "pow" if _is(ins[1], 2) and ins[0].type.dtype[0] == "f":  # type: ignore[union-attr]
             square = b.emit("mul", ins[0], ins[0])
             return square if square.type == row.infer(*ins)[0][0] else None
+        case "store_slice" if (v := _stored_before(b, ins)) is not None:
+            return b.emit("store_slice", ins[0], v, *ins[2:], **params)
         case "store_slice" | "accum_slice":
             known = _literal_counts(b, row.name, ins, params["kinds"])
             if known is None and row.name == "store_slice":
@@ -205,6 +207,18 @@ def _forward_store(b: Builder, ins: tuple[Atom, ...]) -> Atom | None:
     if isinstance(found, Equation) and found.op == "store":
         return as_element(b, found.ins[1], a.type.dtype)  # type: ignore[union-attr]
     return None if isinstance(found, Equation) else _element_of_made(b, found, rest)
+
+
+def _stored_before(b: Builder, ins: tuple[Atom, ...]) -> Atom | None:
+    """In a[i] = v; a[j] = a[i] the second value is v: no copy is made of what was just stored."""
+    a, part, *_ = ins
+    read, wrote = (b.sources.get(x) if isinstance(x, Var) else None for x in (part, a))
+    if read is None or read.op != "slice" or wrote is None or wrote.op != "store_slice":
+        return None
+    if read.ins[0] is not a or read.ins[1:] != wrote.ins[2:] or read.params != wrote.params:
+        return None
+    v = wrote.ins[1]
+    return v if v.type == part.type and v.shape == part.shape else None
 
 
 def as_element(b: Builder, v: Atom, dtype: str) -> Atom | None:

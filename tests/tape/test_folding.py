@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+import jitad
 from jitad.primitives import TABLE
 from jitad.tape.build import Builder
 from jitad.tape.interpret import interpret
 from jitad.tape.ir import Lit
 from jitad.tape.types import BOOL, INT, Array, Scalar
 from jitad.values.number import o
+from tests.engines import as_emitted, kernel_of
+from tests.properties.check import forget, load
 from tests.sweeps.handmade import tape_of
 
 FLOATS = (0.0, -0.0, 1.0, -1.0, 2.0, 0.5, math.inf, -math.inf, math.nan)
@@ -161,3 +164,51 @@ def test_a_choice_of_what_was_chosen_by_the_same_condition(outer: int, inner: in
         one = (1.0 if inner == 1 else 2.0) if known else (2.0 if inner == 1 else 1.0)
         expected = one if known == (outer == 1) else 3.0
         assert interpret(b.blocks[0], [known, 1.0, 2.0, 3.0])[0] == expected
+
+
+COPIES = {
+    "a column to a row": "c[1:, 1] = x[1:]; c[1, 1:] = c[1:, 1]",
+    "rounded first": "c[0] = x.astype(np.float32); c[1] = c[0]",
+    "a number to all": "c[0] = x[2]; c[1] = c[0]",
+    "onto itself": "c[0, 1:] = x[1:]; c[0, :-1] = c[0, 1:]",
+    "backwards": "c[0, ::-1] = x; c[1] = c[0, ::-1]",
+    "another part": "c[0, 1:] = x[1:]; c[1, :2] = c[0, :2]",
+    "written between": "c[0] = x; c[0, 1] = 7.0; c[1] = c[0]",
+    "added to between": "c[0] = x; c[0] += 2; c[1] = c[0]",
+    "of a view": "v = c[0]; v[:] = x; c[1] = c[0]; v[1:] = c[1, :-1]",
+    "in a loop": "for i in range(3): c[i:, i] = x[i:] * x[0]; c[i, i:] = c[i:, i]",
+}
+
+
+@pytest.mark.parametrize("dtype", ["float", "np.float32", "int"])
+@pytest.mark.parametrize("name", COPIES)
+def test_what_is_copied_from_where_it_was_just_stored(name: str, dtype: str) -> None:
+    lines = "\n".join(f"    {line.strip()}" for line in COPIES[name].split("; "))
+    if "for" in lines:
+        lines = lines.replace(": c", ":\n        c").replace("\n    c[i, i:]", "\n        c[i, i:]")
+    source = (f"import numpy as np\n\n\ndef program(x):\n    c = np.zeros((3, 3), {dtype})\n"
+              f"{lines}\n    return np.sum(c * c * np.arange(9.0).reshape(3, 3)) + c[1, 1]\n")
+    f = load(source, "of_copies")
+    x = np.array([1.3, -2.2, 3.1])
+    try:
+        steps = 1e-6 * np.eye(3)
+        np.testing.assert_allclose(as_emitted(f, x), f(x), 1e-6)
+        if dtype == "float" and name != "rounded first":
+            by = [(f(x + d) - f(x - d)) / 2e-6 for d in steps]
+            np.testing.assert_allclose(as_emitted(jitad.grad(f), x), by, 1e-5)
+        np.testing.assert_allclose(as_emitted(jitad.grad(f), x), jitad.grad(f)(x), 1e-6)
+    finally:
+        forget("of_copies")
+
+
+def mirrored(x):
+    c = np.zeros((len(x), len(x)))
+    for i in range(len(x)):
+        c[i:, i] = x[i:] * x[i]
+        c[i, i:] = c[i:, i]
+    return c
+
+
+def test_no_copy_is_made_of_what_was_just_stored() -> None:
+    _, kernel = kernel_of(mirrored, np.arange(5.0))
+    assert "store(c, " in kernel.source and "load(c, " not in kernel.source
