@@ -281,7 +281,7 @@ class Captures:
         """
         others = set()
         for source in self._sources:
-            for need in source.needs():
+            for need in sorted(source.needs()):
                 if source.content is None or is_as_needed(source.content, need):
                     self.guards.append(Guard(source.path, "order", need))
                 else:
