@@ -19,6 +19,7 @@ from jitad.operators.batching import batch
 from jitad.trace import hooks
 from jitad.values.broadcast import common_shape
 from jitad.values.kind import fail
+from jitad.values.layout import asked, placed
 from jitad.values.numpy.shaping import handle, reshape
 from jitad.values.registry import call, is_complex
 
@@ -124,10 +125,19 @@ def _applied(pyfunc: Function, excluded: frozenset[Any], cores: list[int] | None
 
     def shaped(out: Any) -> Any:
         out = _array(out)
-        return call(np.reshape, out, loop + out.shape[1:])
+        out = call(np.reshape, out, loop + out.shape[1:])
+        if cores is not None:
+            return out
+        over = tuple(a for a, w in zip(own, whole, strict=True) if not w)
+        return asked(placed(out, over), _of_elements, over, {})
 
     several = isinstance(found, tuple)
     return tuple(map(shaped, found)) if several else shaped(found)
+
+
+def _of_elements(*operands: Any) -> Any:
+    """What lies in memory as the results of a function of elements do."""
+    return sum(operands)
 
 
 def _as_arrays(found: Any) -> Any:

@@ -133,7 +133,7 @@ def _ask(root: ArrayHandle) -> None:
 def perhaps_of(a: ArrayHandle, copy: ArrayHandle, view: bool | None) -> ArrayHandle:
     """A copy of an array, where NumPy gives a view if `view`; None: a tape can't tell."""
     if view is None:
-        journal.unsure(copy.root, a.roots)
+        journal.unsure(loosen(copy).root, a.roots)  # a view lies as its array does
     else:
         copy.root._given = _given_of(a.roots)
     return copy
@@ -166,8 +166,12 @@ def follows(made: Any, operands: Iterable[Any]) -> None:
 
     NumPy gives `x.T + 1` the order of `x.T`.
     """
-    operands = tuple(operands)
-    if not made.root._order and len(made.shape) > 1:
+    if not made.root._order:
+        _lies_as(made, tuple(operands))
+
+
+def _lies_as(made: Any, operands: tuple[Any, ...]) -> None:
+    if len(made.shape) > 1:
         if all(map(in_order, operands)):
             _is_made_of(made.root, operands)
         else:
@@ -276,9 +280,12 @@ def _plain(content: Any) -> np.ndarray[Any, Any] | None:
 
 def placed(made: Any, operands: Iterable[Any]) -> Any:
     """What a function gave, as it lies in memory: in C order if its operands do."""
-    if not hasattr(made, "_parent") or len(made.shape) < 2:  # of a complex array the parts are
-        return made
     operands = tuple(operands)
+    for part in (made.re, made.im) if hasattr(made, "re") else ():
+        if hasattr(part, "_parent") and not _is_of(part, operands):
+            _lies_as(part, operands)
+    if not hasattr(made, "_parent") or len(made.shape) < 2:
+        return made
     if _plain(made.root._content) is not None:  # of the eager engine, which sees how it lies
         if contiguous(made) or _is_of(made, operands):
             return made
@@ -303,13 +310,16 @@ def _is_of(made: ArrayHandle, operands: Iterable[Any]) -> bool:
 
 
 def asked(made: Any, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What the eager engine has made in place of NumPy, as NumPy's own result lies in memory.
+    """What the eager engine has made in place of NumPy, as NumPy's own results lie in memory.
 
     NumPy is called for that where operands are in another order than C, in which functions differ.
     """
-    if not hasattr(made, "_parent") or len(made.shape) < 2 or _plain(made.root._content) is None:
+    several = isinstance(made, tuple)
+    each = made if several else (made,)
+    if not any(hasattr(m, "_parent") and len(m.shape) > 1 and
+               _plain(m.root._content) is not None for m in each):  # fmt: skip
         return made
-    if kwargs.get("out") is not None or any(map(callable, args)) or _is_of(made, args):
+    if kwargs.get("out") is not None or any(map(callable, args)):
         return made
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
@@ -317,8 +327,15 @@ def asked(made: Any, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any
             like = original(*map(_bare, args), **{k: _bare(v) for k, v in kwargs.items()})
     except Exception:  # of what is no NumPy array
         return made
-    same = isinstance(like, np.ndarray) and like.shape == made.shape
-    return laid_like(made, like) if same else made
+    likes = like if several else (like,)
+    if len(likes) != len(each):
+        return made
+    out = [
+        laid_like(m, x) if isinstance(x, np.ndarray) and hasattr(m, "_parent") and
+        len(m.shape) > 1 and x.shape == m.shape and not _is_of(m, args) else m
+        for m, x in zip(each, likes, strict=True)
+    ]  # fmt: skip
+    return out[0] if not several else type(made)(*out) if hasattr(made, "_fields") else tuple(out)
 
 
 def _bare(value: Any) -> Any:

@@ -201,9 +201,10 @@ def _placed(original: Any, found: Any, args: Any, kwargs: dict[str, Any]) -> Any
     if original in _FOREIGN or module.startswith("scipy.linalg"):
         for f in found if isinstance(found, tuple) else (found,):
             loosen(f)
-        return asked(found, original, args, kwargs) if original is np.delete else found
+        return asked(found, original, args, kwargs)
     if isinstance(found, tuple):
-        return found if hasattr(found, "_fields") else tuple(placed(f, operands) for f in found)
+        each = found if hasattr(found, "_fields") else tuple(placed(f, operands) for f in found)
+        return each if all(map(in_order, operands)) else asked(each, original, args, kwargs)
     if isinstance(original, np.ufunc):
         return placed(found, operands)
     made = placed(found, operands)
@@ -411,10 +412,9 @@ def any_traced(values: Iterable[Any]) -> bool:
 def _taken(original: Any, args: Any, kwargs: dict[str, Any], kinds: Any = None) -> Any:
     """What a stand-in (of these classes) among the operands says that a function gives."""
     for a in args:
-        if hasattr(a, "_takes") if kinds is None else type(a) in kinds:
-            found = a._takes(original, *args, **kwargs)
-            if found is not NotImplemented:
-                return found
+        asks = hasattr(a, "_takes") if kinds is None else type(a) in kinds
+        if asks and (found := a._takes(original, *args, **kwargs)) is not NotImplemented:
+            return found
     return NotImplemented
 
 

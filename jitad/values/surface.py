@@ -267,9 +267,10 @@ class Surface:
 
     def astype(self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True,
                copy: bool = True) -> Any:  # fmt: skip
-        from jitad.values.numpy.creation import astype
+        from jitad.values.numpy.creation import astype, in_order_of
 
-        return astype(self, dtype, copy=copy)
+        out = astype(self, dtype, copy=copy)
+        return in_order_of(out, order) if order in ("C", "F") else out
 
     def flatten(self, order: str = "C") -> Any:
         return call(np.ravel, call(np.copy, self), order=order)

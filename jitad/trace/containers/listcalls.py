@@ -50,6 +50,7 @@ from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import made
 from jitad.values.kind import is_number, require
+from jitad.values.layout import in_c_order, loosen
 from jitad.values.number import Number as Traced
 from jitad.values.number import bind
 from jitad.values.registry import any_traced, handing, implementation
@@ -293,8 +294,13 @@ def _array(values: Any, dtype: Any = None) -> Any:
 def _stack(target: Any, axis: int = 0) -> Any:
     if stretched(target) is None:
         return implementation(np.stack)(_lent(target), axis)  # type: ignore[misc]
-    array = _array(target)
-    return array if axis == 0 else implementation(np.moveaxis)(array, 0, axis)  # type: ignore[misc]
+    return _made(implementation(np.moveaxis)(_array(target), 0, axis))  # type: ignore[misc]
+
+
+def _made(array: ArrayHandle) -> ArrayHandle:
+    """A result as NumPy makes it: in C order, if the elements are; of rows nobody can tell."""
+    array = in_c_order(array)
+    return loosen(array) if len(array.shape) > 2 else array
 
 
 def _concatenate(target: Any, axis: int = 0) -> Any:
@@ -307,7 +313,8 @@ def _concatenate(target: Any, axis: int = 0) -> Any:
     axis %= n
     array = implementation(np.moveaxis)(array, 0, axis)  # type: ignore[misc]
     first, second = array.shape[axis : axis + 2]
-    return array.reshape(*array.shape[:axis], extents.mul(first, second), *array.shape[axis + 2 :])
+    shape = (*array.shape[:axis], extents.mul(first, second), *array.shape[axis + 2 :])
+    return loosen(in_c_order(array.reshape(*shape)))
 
 
 def _vstack(target: Any) -> Any:
@@ -332,7 +339,7 @@ def _column_stack(target: Any) -> Any:
     array = as_array(target)
     if len(array.shape) == 1:
         return array.reshape(1, array.shape[0])
-    return array.T if len(array.shape) == 2 else _concatenate(target, 1)
+    return in_c_order(array.T) if len(array.shape) == 2 else _concatenate(target, 1)
 
 
 _PYTHON: dict[Any, Callable[..., Any]] = {

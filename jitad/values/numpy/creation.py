@@ -79,20 +79,27 @@ def filled(value: Any, shape: tuple[Int, ...], dtype: np.dtype[Any]) -> Any:
     return ArrayHandle(builder.leaf(builder.emit("full", *atoms, dtype=dtype.str[1:])))
 
 
+def _filled(value: Any, shape: tuple[Int, ...], dtype: np.dtype[Any], order: str) -> Any:
+    """A new array, whose elements lie in Fortran's order if that is asked."""
+    if order != "F" or len(shape) < 2:
+        return filled(value, shape, dtype)
+    return filled(value, shape[::-1], dtype).T
+
+
 @replaces(np.zeros, plain=False)
 def zeros(shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None) -> Any:
-    return filled(0, shape_tuple(shape), kind_of(dtype))
+    return _filled(0, shape_tuple(shape), kind_of(dtype), order)
 
 
 @replaces(np.ones, plain=False)
 def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Any:
-    return filled(1, shape_tuple(shape), kind_of(dtype))
+    return _filled(1, shape_tuple(shape), kind_of(dtype), order)
 
 
 @replaces(np.empty, plain=False)
 def empty(shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None) -> Any:
     """Zeros: what is never written has a value, and it is the same on every run."""
-    return filled(0, shape_tuple(shape), kind_of(dtype))
+    return _filled(0, shape_tuple(shape), kind_of(dtype), order)
 
 
 @replaces(np.full, plain=False)
@@ -101,12 +108,12 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *,
     value = as_operand(fill_value)
     kind = kind_of(dtype if dtype is not None else type_of(value).dtype)
     if shape_of(value):
-        out = filled(0, shape_tuple(shape), kind)
+        out = _filled(0, shape_tuple(shape), kind, order)
         out.assign(value)
         return out
     if isinstance(value, ArrayHandle):
         value = value.content
-    return filled(value, shape_tuple(shape), kind)
+    return _filled(value, shape_tuple(shape), kind, order)
 
 
 def _like(fill: int) -> Any:
@@ -114,8 +121,9 @@ def _like(fill: int) -> Any:
              device: Any = None) -> Any:  # fmt: skip
         a = as_operand(a)
         kind = kind_of(dtype if dtype is not None else type_of(a).dtype)
-        out = filled(fill, shape_of(a) if shape is None else shape_tuple(shape), kind)
-        return out if shape is not None or order == "C" else as_it_lies(out, a)
+        wanted = shape_of(a) if shape is None else shape_tuple(shape)
+        out = _filled(fill, wanted, kind, order)
+        return out if shape is not None or order in ("C", "F") else as_it_lies(out, a)
 
     return like
 
@@ -130,8 +138,8 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subo
               shape: Any = None, *, device: Any = None) -> Any:  # fmt: skip
     a = as_operand(a)
     wanted = shape_of(a) if shape is None else shape
-    out = full(wanted, fill_value, dtype if dtype is not None else type_of(a).dtype)
-    return out if shape is not None or order == "C" else as_it_lies(out, a)
+    out = full(wanted, fill_value, dtype if dtype is not None else type_of(a).dtype, order)
+    return out if shape is not None or order in ("C", "F") else as_it_lies(out, a)
 
 
 # -- from values ----------------------------------------------------------------------------------
@@ -368,14 +376,15 @@ def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype
 
 
 @replaces(np.eye, plain=False)
-def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = float, order: str = "C", *,
+def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = float, order: Any = "C", *,
         device: Any = None) -> Any:  # fmt: skip
     n, m = shape_tuple((N, N if M is None else M))
     if present_builder() is None and not any(isinstance(x, Number) for x in (n, m)):
-        return made(np.eye(n, m, k, dtype))
+        return made(np.eye(n, m, k, dtype, order))
     rows = call(np.reshape, iota(n, "i8"), (n, 1))
     columns = call(np.reshape, iota(m, "i8"), (1, m))
-    return astype(elementwise("eq", elementwise("add", rows, k), columns), dtype)
+    out = astype(elementwise("eq", elementwise("add", rows, k), columns), dtype)
+    return in_order_of(out, order) if isinstance(out, ArrayHandle) else out
 
 
 @replaces(np.identity, plain=False)

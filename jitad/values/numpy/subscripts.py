@@ -18,7 +18,7 @@ from jitad.values.complexes.number import Complex
 from jitad.values.kind import fail, is_number, is_python, require, type_of
 from jitad.values.number import bind
 from jitad.values.numpy.reductions import one_axis
-from jitad.values.numpy.shaping import broadcast_to, concatenate, handle, moveaxis
+from jitad.values.numpy.shaping import broadcast_to, handle, moveaxis
 from jitad.values.registry import (
     any_traced,
     call,
@@ -85,7 +85,7 @@ def _joined(items: tuple[Any, ...], axis: int, ndmin: int, place: int) -> Any:
             front = place % (new + 1) if place != -1 else new
             a = a.with_axes(tuple(k for k in range(ndmin) if not front <= k < front + a.ndim))
         parts.append(a)
-    return concatenate(parts, axis, dtype=promote(*types)[0])
+    return call(np.concatenate, parts, axis, dtype=promote(*types)[0])
 
 
 def _directive(text: str, axis: int, ndmin: int, place: int) -> tuple[int, int, int]:
