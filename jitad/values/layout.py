@@ -258,6 +258,8 @@ def as_it_lies(made: Any, like: Any) -> Any:
     if isinstance(plain, np.ndarray) and made.concrete:
         return type(made)(np.array(np.full_like(plain, 0), made.dtype, order="K") +
                           made.peek().ravel()[:1], owned=True) if made.size else made  # fmt: skip
+    if isinstance(plain, np.ndarray) and _plain(made.root._content) is not None:
+        return laid_like(made, np.empty_like(plain))
     follows(made, (like,))
     return made
 
