@@ -341,9 +341,11 @@ def asked(made: Any, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _bare(value: Any) -> Any:
-    """An operand without its tags, lying as it does."""
+    """An operand without its tags, lying as it does, that may be overwritten."""
     if hasattr(value, "_parent"):
-        return laid_out(value)
+        value = laid_out(value)
+    if isinstance(value, np.ndarray):
+        return value.copy(order="K")
     if isinstance(value, (list, tuple)):
         return type(value)(map(_bare, value))
     while isinstance(value, Number) and value.tag:
