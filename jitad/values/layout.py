@@ -8,6 +8,7 @@ eager engine makes in place of NumPy is laid out as NumPy would.
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -80,8 +81,25 @@ def gives_view(a: ArrayHandle, shape: tuple[Int, ...]) -> bool | None:
     if found is False and isinstance(a._view, Window):
         # axes that are not merged, and steps that go on in the next row, need no copy
         plain_steps = all(r.step == 1 for r in a._view.ranges)
-        return False if len(shape) == 1 and plain_steps else None
+        sure = len(shape) == 1 and plain_steps
+        return False if sure or _no_axes_merge(a._view, shape) else None
     return found
+
+
+def _no_axes_merge(view: Window, shape: tuple[Int, ...]) -> bool:
+    """Are there fewer axes in this shape, and can't any two that follow one another become one?
+
+    In memory one goes through all that the next one does only if it comes right before it.
+    """
+    counts = [r.count for r in view.ranges]
+    kept = [k for k in view.axes if k is not None and not extents.same(counts[k], 1)]
+    if len([n for n in shape if not extents.same(n, 1)]) >= len(kept):
+        return False
+    for p, q in itertools.pairwise(kept):
+        if q > p and not any(p < k < q for k in kept):
+            return False
+    plain = all(isinstance(r.step, int) for r in view.ranges)
+    return plain and extents.checked_not_one([counts[k] for k in kept], _ONE_PIECE, _COPY)
 
 
 def evenly(a: ArrayHandle) -> bool:

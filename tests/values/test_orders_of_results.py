@@ -182,3 +182,46 @@ def test_results_lie_as_in_numpy(result: str) -> None:
                     np.testing.assert_allclose(value, want, err_msg=f"{order} {reshaped} {write}")
         finally:
             forget("of_results")
+
+
+TURNED = ("a.transpose(1, 0, 2).reshape({}, -1)", "a.transpose(2, 0, 1).reshape(-1, {})",
+          "a.transpose(2, 1, 0).reshape({}, -1)", "a.transpose(0, 2, 1).reshape({}, -1)",
+          "a.transpose(1, 2, 0).reshape(-1, {})", "a[:, ::2].transpose(1, 0, 2).reshape({}, -1)",
+          "a[:, 0].T.reshape({}, -1)", "a[:, :, 0].T.reshape(-1)",
+          "a[:, :1].transpose(2, 1, 0).reshape({}, -1)")  # fmt: skip
+SHAPES = (2, 3, 4), (4, 3, 2), (2, 1, 4), (1, 3, 4), (3, 2, 2), (2, 2, 2), (2, 3, 1)
+
+
+@pytest.mark.parametrize("turned", TURNED)
+@pytest.mark.parametrize("write", ["y += a[0, 0, 0]", "a[0] = 2.0 * a[1]"])
+def test_turned_arrays_of_all_extents(turned: str, write: str) -> None:
+    for rows in ("len(a)", "a.shape[1]", "a.shape[2]", "2"):
+        source = (f"import numpy as np\n\n\ndef program(a):\n    y = {turned.format(rows)}\n"
+                  f"    {write}\n    w = np.reshape(np.cos(np.arange(y.size)), y.shape)\n"
+                  f"    return np.sum(y * w) + np.sum(a * a)\n")  # fmt: skip
+        f: Any = load(source, "of_turned")
+        compiled = emitted_once(f)
+        try:
+            for shape in SHAPES:
+                a = np.sin(np.arange(float(np.prod(shape)))).reshape(shape)
+                try:
+                    want = f(a.copy())
+                except (ValueError, IndexError):
+                    continue
+                np.testing.assert_allclose(compiled(a.copy()), want, err_msg=f"{shape} {source}")
+        finally:
+            forget("of_turned")
+
+
+def heads(a):
+    y = a.transpose(1, 0, 2).reshape(a.shape[1], -1)
+    y += 1.0
+    return np.sum(y * y) + np.sum(a)
+
+
+def test_one_kernel_is_for_all_extents_where_axes_cant_merge() -> None:
+    compiled = jitad.jit(heads, fallback=False)
+    for shape in ((2, 3, 4), (5, 2, 3), (3, 3, 3)):
+        a = np.sin(np.arange(float(np.prod(shape)))).reshape(shape)
+        np.testing.assert_allclose(compiled(a.copy()), heads(a.copy()))
+    assert len(compiled.specialisations) == 1
