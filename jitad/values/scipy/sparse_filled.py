@@ -125,7 +125,7 @@ class Filled(SparseMatrix):
             if self._lent:
                 self._times_in_place(1.0)  # which is refused
             value = adopt(value).toarray()
-        self._whole[self._key(key)] = value
+        self._whole[self._key(key)] = value.A if isinstance(value, Matrix) else value
 
     def _key(self, key: Any) -> Any:
         """One by which a row or column keeps its axis, where it has one in SciPy."""
