@@ -118,7 +118,7 @@ def _check_order(path: Path, kinds: tuple[Any, ...]) -> None:
         raise JitadTypeError(
             f"{path} is reshaped, one of the two is written, and the type of the argument, {t}, "
             "doesn't say that it lies in C order", None,
-            "Pass np.ascontiguousarray(a), or copy it in the function first: np.array(a).",
+            "Pass np.ascontiguousarray(a), or copy it in the function first: a.copy().",
         )  # fmt: skip
 
 

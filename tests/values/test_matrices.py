@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as ss
 
 import jitad
 from jitad.errors import JitadTypeError
@@ -149,6 +150,41 @@ def test_matrices(expression: str) -> None:
         np.testing.assert_allclose(jitad.grad(program)(W), slope, 1e-5, 1e-7)
     finally:
         forget("of_matrices")
+
+
+WITHIN = ("m += 1.0", "m -= w[0]", "m *= 2.0", "m /= 3.0", "m **= 2", "m @= 2.0 * np.eye(3)",
+          "m //= 1.7", "m %= 1.7", "m[0] = w[1]", "m *= np.eye(3)[::-1]", "m += m.T",
+          "r += 1.0")  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+@pytest.mark.parametrize("statement", WITHIN)
+def test_what_is_changed_in_place_is_seen_by_all_names(statement: str) -> None:
+    body = f"""m = A.todense()
+    e, r = m, m[1]
+    {statement}
+    return np.asarray(e) + np.asarray(r) + np.asarray(m)"""
+    program: Any = load(SOURCE.format("0.0").replace("return 0.0", body), "of_matrices")
+    f = program.__globals__["value"]
+    try:
+        want = f(W)
+        slope = [(program(W + d) - program(W - d)) / 2e-6 for d in 1e-6 * np.eye(5)]
+        np.testing.assert_allclose(as_emitted(f, W), want)
+        np.testing.assert_allclose(as_emitted(jitad.grad(program), W), slope, 1e-5, 1e-7)
+        np.testing.assert_allclose(jitad.grad(program)(W), slope, 1e-5, 1e-7)
+    finally:
+        forget("of_matrices")
+
+
+def test_a_matrix_of_ints_takes_no_floats() -> None:
+    def f(x):
+        m = ss.csr_matrix(np.eye(2, dtype=int)).todense()
+        m += 0.5
+        return m[0, 0] * x
+
+    for run in (jitad.grad(f), lambda x: as_emitted(f, x)):
+        with pytest.raises((TypeError, jitad.JitadError)):
+            run(1.0)
 
 
 @pytest.mark.parametrize("expression", [

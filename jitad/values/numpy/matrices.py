@@ -108,6 +108,20 @@ class Matrix(StandIn):
     def __pow__(self, n: Any) -> Any:
         return Matrix(call(np.linalg.matrix_power, self.A, n))
 
+    def __imul__(self, other: Any) -> Any:
+        return self._now(self * other)
+
+    def __imatmul__(self, other: Any) -> Any:
+        return self._now(self @ other)
+
+    def __ipow__(self, n: Any) -> Any:
+        return self._now(self**n)
+
+    def _now(self, value: Any) -> Any:
+        """The matrix, written to, since other names may mean it or parts of it."""
+        self.A[...] = _bare(value)
+        return self
+
     def __neg__(self) -> Any:
         return Matrix(-self.A)
 
@@ -170,14 +184,20 @@ def _wrapped(found: Any) -> Any:
     return Matrix(found) if call(np.ndim, found) else found
 
 
-def _operator(ufunc: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _operator(ufunc: Any) -> tuple[Callable[..., Any], ...]:
     def forward(self: Matrix, other: Any) -> Any:
         return NotImplemented if _is_other(other) else _wrapped(call(ufunc, self.A, _bare(other)))
 
     def backward(self: Matrix, other: Any) -> Any:
         return NotImplemented if _is_other(other) else _wrapped(call(ufunc, _bare(other), self.A))
 
-    return forward, backward
+    def within(self: Matrix, other: Any) -> Any:
+        if _is_other(other):
+            return NotImplemented
+        call(ufunc, self.A, _bare(other), out=self.A)
+        return self
+
+    return forward, backward, within
 
 
 def _reduction(f: Any) -> Callable[..., Any]:
@@ -197,9 +217,9 @@ for _name, _ufunc in {
     "add": np.add, "sub": np.subtract, "truediv": np.true_divide, "matmul": np.matmul,
     "floordiv": np.floor_divide, "mod": np.remainder,
 }.items():  # fmt: skip
-    _forward, _backward = _operator(_ufunc)
-    setattr(Matrix, f"__{_name}__", _forward)
-    setattr(Matrix, f"__r{_name}__", _backward)
+    for _how, _operation in zip(("", "r", "i"), _operator(_ufunc), strict=True):
+        if _name != "matmul" or _how != "i":  # which stands above
+            setattr(Matrix, f"__{_how}{_name}__", _operation)
 for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
     _full = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
              "eq": np.equal, "ne": np.not_equal}[_name]  # fmt: skip
