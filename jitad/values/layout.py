@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -184,12 +184,8 @@ def follows(made: Any, operands: Iterable[Any]) -> None:
 
     NumPy gives `x.T + 1` the order of `x.T`.
     """
-    if not made.root._order:
-        _lies_as(made, tuple(operands))
-
-
-def _lies_as(made: Any, operands: tuple[Any, ...]) -> None:
-    if len(made.shape) > 1:
+    operands = tuple(operands)
+    if made.root._order in ("", SPACED) and len(made.shape) > 1:
         if all(map(in_order, operands)):
             _is_made_of(made.root, operands)
         else:
@@ -270,6 +266,9 @@ def laid_like(a: ArrayHandle, like: np.ndarray[Any, Any]) -> ArrayHandle:
 
 def as_it_lies(made: Any, like: Any) -> Any:
     """An array of equal numbers, in the order in which another lies."""
+    like = getattr(like, "re", like)
+    if hasattr(made, "re"):
+        return _of_parts(made, lambda part: as_it_lies(part, like))
     if not hasattr(made, "_parent") or not hasattr(like, "_parent") or len(made.shape) < 2:
         return made
     plain = laid_out(like)
@@ -301,9 +300,8 @@ def _plain(content: Any) -> np.ndarray[Any, Any] | None:
 def placed(made: Any, operands: Iterable[Any]) -> Any:
     """What a function gave, as it lies in memory: in C order if its operands do."""
     operands = tuple(operands)
-    for part in (made.re, made.im) if hasattr(made, "re") else ():
-        if hasattr(part, "_parent") and not _is_of(part, operands):
-            _lies_as(part, operands)
+    if hasattr(made, "re"):
+        return _of_parts(made, lambda part: placed(part, operands))
     if not hasattr(made, "_parent") or len(made.shape) < 2:
         return made
     if _plain(made.root._content) is not None:  # of the eager engine, which sees how it lies
@@ -323,6 +321,12 @@ def placed(made: Any, operands: Iterable[Any]) -> Any:
     return made
 
 
+def _of_parts(z: Any, f: Callable[[Any], Any]) -> Any:
+    """The complex array with these parts; itself, if they are its own."""
+    re, im = f(z.re), f(z.im)
+    return z if re is z.re and im is z.im else type(z)(re, im)
+
+
 def _is_of(made: ArrayHandle, operands: Iterable[Any]) -> bool:
     """Is it, or may it be, (a view of) one of the operands?  Such stays where it is."""
     of = _roots(operands)
@@ -336,8 +340,7 @@ def asked(made: Any, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any
     """
     several = isinstance(made, tuple)
     each = made if several else (made,)
-    if not any(hasattr(m, "_parent") and len(m.shape) > 1 and
-               _plain(m.root._content) is not None for m in each):  # fmt: skip
+    if not any(map(_may_lie_otherwise, each)):
         return made
     if kwargs.get("out") is not None or any(map(callable, args)):
         return made
@@ -350,16 +353,30 @@ def asked(made: Any, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any
     likes = like if several else (like,)
     if len(likes) != len(each):
         return made
-    out = [
-        laid_like(m, x) if isinstance(x, np.ndarray) and hasattr(m, "_parent") and
-        len(m.shape) > 1 and x.shape == m.shape and not _is_of(m, args) else m
-        for m, x in zip(each, likes, strict=True)
-    ]  # fmt: skip
+
+    def laid(m: Any, like: Any) -> Any:
+        if hasattr(m, "re"):
+            return _of_parts(m, lambda part: laid(part, like))
+        same = isinstance(like, np.ndarray) and _may_lie_otherwise(m) and like.shape == m.shape
+        return laid_like(m, like) if same and not _is_of(m, args) else m
+
+    out = [laid(m, x) for m, x in zip(each, likes, strict=True)]
     return out[0] if not several else type(made)(*out) if hasattr(made, "_fields") else tuple(out)
+
+
+def _may_lie_otherwise(made: Any) -> bool:
+    """Is it (of) an array of the eager engine, of more than one axis?"""
+    if hasattr(made, "re"):
+        return _may_lie_otherwise(made.re) or _may_lie_otherwise(made.im)
+    if not hasattr(made, "_parent") or len(made.shape) < 2:
+        return False
+    return _plain(made.root._content) is not None
 
 
 def _bare(value: Any) -> Any:
     """An operand without its tags, lying as it does, that may be overwritten."""
+    if hasattr(value, "re"):
+        return _bare(value.re) + 1j * _bare(value.im)
     if hasattr(value, "_parent"):
         value = laid_out(value)
     if isinstance(value, np.ndarray):
@@ -385,6 +402,8 @@ def _roots(operands: Iterable[Any]) -> list[Any]:
             out += _roots(a)
         elif hasattr(a, "roots"):
             out += a.roots
+        elif hasattr(a, "re"):
+            out += _roots((a.re, a.im))
     return out
 
 

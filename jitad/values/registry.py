@@ -171,9 +171,9 @@ def _with_plain_case(original: Any, function: Callable[..., Any]) -> Callable[..
             if (found := _taken(original, args, kwargs)) is not NotImplemented:
                 return found
             args, kwargs = _decided(args, kwargs, keepdims_at)
-            if any_complex(args) or (kwargs and any_complex(kwargs.values())):
-                return _complex_case(original)(*args, **kwargs)
-            return _placed(original, function(*args, **kwargs), args, kwargs)
+            complexes = any_complex(args) or (kwargs and any_complex(kwargs.values()))
+            case = _complex_case(original) if complexes else function
+            return _placed(original, case(*args, **kwargs), args, kwargs)
         if len(args) > out_at:  # what is written to is named, to be found
             args, kwargs = args[:out_at], kwargs | dict(zip(names, args[out_at:], strict=False))
         writes = kwargs.get("out") is not None

@@ -269,8 +269,7 @@ class Surface:
                copy: bool = True) -> Any:  # fmt: skip
         from jitad.values.numpy.creation import astype, in_order_of
 
-        out = astype(self, dtype, copy=copy)
-        return in_order_of(out, order) if order in ("C", "F") else out
+        return in_order_of(astype(self, dtype, copy=copy), order)
 
     def flatten(self, order: str = "C") -> Any:
         return call(np.ravel, call(np.copy, self), order=order)

@@ -142,27 +142,71 @@ RESULTS = (
     "np.mod(a.T,2)",
     "np.linalg.norm(t,axis=1)",
 )  # fmt: skip
+OF_COMPLEX = (
+    "z.copy()",
+    "np.copy(z)",
+    "z.astype(complex)",
+    "z.astype(np.complex64)",
+    "z.astype(complex,order='C')",
+    "z.T.copy()",
+    "z.T.copy(order='F')",
+    "np.array(z)",
+    "np.array(z,order='C')",
+    "np.asarray(z.T,order='C')",
+    "np.ascontiguousarray(z.T)",
+    "np.asfortranarray(z)",
+    "z*2",
+    "np.conj(z)",
+    "z.T+1j",
+    "np.exp(z.T)",
+    "z+z.real",
+    "np.where(z.real>0,z,0)",
+    "np.stack([z,z])[0]",
+    "np.concatenate([z,z])",
+    "z.reshape(3,2,order='F')",
+    "np.zeros_like(z)+z",
+    "np.full((2,3),z[0,0],order='F')",
+    "np.zeros((2,3),complex,order='F')+z[0,0]",
+    "np.eye(2,3,dtype=complex,order='F')*z[0,0]",
+    "z@z.T",
+    "np.fft.fft(z)",
+    "np.fft.fft(z,axis=0)",
+    "np.linalg.inv(z@z.T+np.eye(2))",
+    "np.cumsum(z,axis=0)",
+    "np.transpose(z)*1",
+    "np.sort_complex(z)",
+    "z.flatten().reshape(2,3)",
+    "z.real*1j",
+    "np.array([z[0],z[1]])",
+    "z[[1,0]]",
+    "z[:,[1,0,2]]",
+    "np.tile(z,(2,1))",
+    "np.repeat(z,2,axis=0)",
+    "np.roll(z,1,axis=1)",
+)  # fmt: skip
 RESHAPED = ("c.ravel()", "c.T.reshape(-1)")
 WRITES = ("v *= 2.0", "c *= 3.0")
 SOURCE = """import numpy as np
 from scipy import linalg
 
 
-def program(a, b, t):
+def program(a, b, t, z):
     c = {}
     v = {}
     {}
-    return np.sum(c * np.reshape(np.cos(np.arange(c.size)), c.shape)) + np.sum(v * v)
+    w = np.reshape(np.cos(np.arange(c.size)), c.shape)
+    return np.sum(np.abs(c) * np.sign(c.real) * w) + np.sum(np.abs(v) ** 2)
 """
 
 
 def _arguments(order: Any) -> tuple[np.ndarray, ...]:
     a = np.array([[1.3, -0.2, 2.1], [0.4, 1.7, -0.6]], order=order)
     b = np.array(np.arange(12.0).reshape(3, 4) / 7.0, order=order)
-    return a, b, np.array(np.cos(np.arange(12.0)).reshape(2, 3, 2), order=order)
+    t = np.array(np.cos(np.arange(12.0)).reshape(2, 3, 2), order=order)
+    return a, b, t, np.array(a * (1.0 + 0.5j) + 0.3j, order=order)
 
 
-@pytest.mark.parametrize("result", RESULTS)
+@pytest.mark.parametrize("result", [*RESULTS, *OF_COMPLEX])
 def test_results_lie_as_in_numpy(result: str) -> None:
     for reshaped, write in itertools.product(RESHAPED, WRITES):
         f: Any = load(SOURCE.format(result, reshaped, write), "of_results")

@@ -26,6 +26,7 @@ from jitad.values.complexes.lifts import (
 from jitad.values.complexes.number import Complex, minus, pair, parts, plus, times
 from jitad.values.extents import Int
 from jitad.values.kind import fail
+from jitad.values.layout import as_it_lies
 from jitad.values.loops import fold
 from jitad.values.number import bind
 from jitad.values.numpy.reductions import axes_of, part, with_part
@@ -111,7 +112,8 @@ def array(value: Any, dtype: Any = None, *, copy: Any = True, **other: Any) -> A
 @of_complex(np.full)
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *,
          device: Any = None) -> Any:  # fmt: skip
-    return _filled_with(lambda p, k: call(np.full, shape, p, dtype=k), fill_value, dtype)
+    return _filled_with(lambda p, k: call(np.full, shape, p, dtype=k, order=order), fill_value,
+                        dtype)  # fmt: skip
 
 
 @of_complex(np.full_like)
@@ -136,7 +138,9 @@ def _like(fill: float) -> Callable[..., Any]:
              device: Any = None) -> Any:  # fmt: skip
         kind = np.dtype(dtype) if dtype is not None else getattr(a, "dtype", np.dtype(complex))
         where = shape_of(parts(a)[1]) if shape is None else shape
-        return call(np.full, where, fill + 0j if kind.kind == "c" else fill, dtype=kind)
+        value = fill + 0j if kind.kind == "c" else fill
+        out = call(np.full, where, value, dtype=kind, order="C" if order == "K" else order)
+        return as_it_lies(out, a) if order == "K" and shape is None else out
 
     return like
 

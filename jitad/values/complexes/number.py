@@ -69,7 +69,7 @@ def together(re: Any, im: Any) -> Any:
 def plain(re: Any, im: Any) -> Any:
     """The complex number or array of plain parts."""
     if isinstance(re, np.ndarray) or isinstance(im, np.ndarray):
-        out = np.empty(np.shape(re), np.result_type(re, im, np.complex64))
+        out = np.empty_like(re, np.result_type(re, im, np.complex64))  # lies as they do
         out.real, out.imag = re, im
         return out
     if isinstance(re, np.generic) or isinstance(im, np.generic):
@@ -383,12 +383,12 @@ class Complex:
         part = part_of(dtype)
         if not copy and self.shape and part == self.re.dtype:
             return self
-        return pair(*(call(np.array, p).astype(part) for p in (self.re, self.im))) if (
+        return pair(*(call(np.array, p).astype(part, order) for p in (self.re, self.im))) if (
             self.shape) else pair(*(part.type(0) + elementwise("cast", p, dtype=part.str[1:])
                                     for p in (self.re, self.im)))  # fmt: skip
 
     def copy(self, order: str = "C") -> Any:
-        return call(np.copy, self)
+        return call(np.copy, self, order=order)
 
     def flatten(self, order: str = "C") -> Any:
         return call(np.ravel, call(np.copy, self), order=order)

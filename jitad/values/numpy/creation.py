@@ -188,11 +188,11 @@ def array(value: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K",
     return asfortranarray(out) if order == "F" else out
 
 
-def in_order_of(a: ArrayHandle, order: Any) -> ArrayHandle:
+def in_order_of(a: Any, order: Any) -> Any:
     """The array itself, if its elements lie in this order, else such a copy."""
-    if order == "F":
-        return asfortranarray(a)
-    return ascontiguousarray(a) if order == "C" else a
+    if order not in ("C", "F"):
+        return a
+    return call(np.asfortranarray if order == "F" else np.ascontiguousarray, a)
 
 
 def _lend_list(value: Any) -> Any:
@@ -384,7 +384,7 @@ def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = float, order: Any = "C",
     rows = call(np.reshape, iota(n, "i8"), (n, 1))
     columns = call(np.reshape, iota(m, "i8"), (1, m))
     out = astype(elementwise("eq", elementwise("add", rows, k), columns), dtype)
-    return in_order_of(out, order) if isinstance(out, ArrayHandle) else out
+    return in_order_of(out, order)
 
 
 @replaces(np.identity, plain=False)
