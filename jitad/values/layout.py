@@ -18,6 +18,7 @@ import numpy as np
 
 from jitad.tape.build import Leaf
 from jitad.values import extents, journal
+from jitad.values.broadcast import stretch
 from jitad.values.extents import Int, product
 from jitad.values.number import Number, bind
 from jitad.values.views import At, Reshaped, Shown, Window
@@ -81,13 +82,15 @@ def gives_view(a: ArrayHandle, shape: tuple[Int, ...]) -> bool | None:
     if found is False and isinstance(a._view, Window):
         # axes that are not merged, and steps that go on in the next row, need no copy
         plain_steps = all(r.step == 1 for r in a._view.ranges)
-        sure = len(shape) == 1 and plain_steps
-        return False if sure or _no_axes_merge(a._view, shape) else None
+        if len(shape) == 1 and plain_steps:
+            return False
+        of_order = a._parent is not None and contiguous(a._parent)
+        return False if of_order and _no_axes_merge(a._view, shape) else None
     return found
 
 
 def _no_axes_merge(view: Window, shape: tuple[Int, ...]) -> bool:
-    """Are there fewer axes in this shape, and can't any two that follow one another become one?
+    """Of an array in C order: has this shape fewer axes, and can no two become one in memory?
 
     In memory one goes through all that the next one does only if it comes right before it.
     """
@@ -426,6 +429,7 @@ def laid_out(a: ArrayHandle, of_tape: bool = False) -> Any:
     if isinstance(view, Shown):  # what repeats elements is a view to NumPy, too
         if not isinstance(parent, np.ndarray) or any(isinstance(n, Number) for n in view.shape):
             return None
-        shown = view.read(parent)
+        # of one element a content is a number, which shares nothing
+        shown = np.broadcast_to(parent, view.shape) if view.make is stretch else view.read(parent)
         return shown if np.may_share_memory(shown, parent) else None
     return view.read(parent)

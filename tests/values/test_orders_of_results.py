@@ -269,3 +269,23 @@ def test_one_kernel_is_for_all_extents_where_axes_cant_merge() -> None:
         a = np.sin(np.arange(float(np.prod(shape)))).reshape(shape)
         np.testing.assert_allclose(compiled(a.copy()), heads(a.copy()))
     assert len(compiled.specialisations) == 1
+
+
+def of_one_element(a):
+    y = np.broadcast_to(a[0, :1], (2, 3, 4)).transpose(1, 0, 2).reshape(3, -1)
+    a[0, 0] = 9.0 * a[1, 1]
+    return np.sum(y * y)
+
+
+def of_a_row(a):
+    y = np.broadcast_to(a[:1], (4, 2, 3)).transpose(2, 0, 1).reshape(3, -1)
+    a[0, 0] = 9.0 * a[1, 1]
+    return np.sum(y * y)
+
+
+@pytest.mark.parametrize("f", [of_one_element, of_a_row])
+def test_repeated_elements_are_reshaped_by_a_view_where_numpy_does(f: Any) -> None:
+    a = np.arange(1.0, 7.0).reshape(2, 3)
+    want = f(a.copy())
+    assert jitad.value_and_grad(f)(a.copy())[0] == want
+    assert emitted_once(f)(a.copy()) == want
