@@ -25,6 +25,13 @@ def _sink(block: Block) -> None:
         return
     waiting: dict[Var, Equation] = {e.outs[0]: e for e in moved}
     out: list[Equation] = []
+    behind: dict[Var, Equation] = {}  # which checks say that there are such elements
+    stopping: Equation | None = None
+    for e in block.equations:
+        if e.outs and e.outs[0] in waiting and stopping is not None:
+            behind[e.outs[0]] = stopping
+        if e.op == "check" or any(x.op == "check" for b in e.blocks for x in walk(b)):
+            stopping = e
 
     def place(v: Atom) -> None:
         if isinstance(v, Var) and v in waiting:
@@ -41,15 +48,18 @@ def _sink(block: Block) -> None:
     for a in (*block.results, *waiting):
         place(a)
     for e in moved:
-        _rise(out, e)
+        _rise(out, e, behind.get(e.outs[0]))
     block.equations = out
 
 
 _VIEWS = ("slice", "transpose", "broadcast")
 
 
-def _rise(equations: list[Equation], e: Equation) -> None:
-    """Move a store up to right behind the last equation that may read what it overwrites."""
+def _rise(equations: list[Equation], e: Equation, check: Equation | None) -> None:
+    """Move a store up to right behind the last equation that may read what it overwrites.
+
+    It stays behind the check that was before it.
+    """
     at = equations.index(e)
     reads: set[Atom] = {e.ins[0]}  # what is computed from the old version, perhaps when it is used
     last = -1
@@ -58,6 +68,6 @@ def _rise(equations: list[Equation], e: Equation) -> None:
             last = k
             lazy = not x.blocks and (x.op in _VIEWS or TABLE[x.op].elementwise)
             reads.update(x.outs if lazy else ())
-        if any(v in e.ins for v in x.outs):
+        if any(v in e.ins for v in x.outs) or x is check:
             last = k
     equations.insert(last + 1, equations.pop(at))

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+import jitad
 from jitad.specialise.sink import sink
 from jitad.values.number import o
 from tests.emit.running import check
+from tests.engines import emitted_once
 from tests.specialise.passes import keeps, twin
 from tests.specialise.tapes import M, V, for_, tape_of
 
@@ -60,3 +62,43 @@ def test_inner_blocks_use_it():
         return for_(b, 0, 1, 2, [0.0], lambda i, s: [s + o.load(a, i, 1)])[0]
 
     keeps(sink, tape_of([("a", M)], f), (np.arange(9.0).reshape(3, 3),))
+
+
+def behind_a_check(b, x):
+    """Whether there are such elements is found out before the store, and after a loop."""
+    def body(i, total):
+        return [total + o.load(x, i)]
+
+    (total,) = for_(b, 0, 1, 3, [0.0], body)
+    b.emit("check", b.atom(o.ge(o.dim(x, axis=0), 4)), exception=IndexError, message="too short")
+    return total, cleared(x)
+
+
+def test_a_store_stays_behind_its_check():
+    ops = [e.op for e in sink(tape_of([("x", V)], behind_a_check)).body.equations]
+    assert ops.index("check") < ops.index("store_slice")
+
+
+@pytest.mark.parametrize("extent", [0, 1, 2, 5])
+@pytest.mark.parametrize("loops", [False, True])
+@pytest.mark.parametrize("step", [1, 2])
+def test_nothing_is_stored_where_there_is_nothing(extent, loops, step):
+    """The adjoint of a part that ends behind the array, by kernels made for places inside."""
+    def f(c, n):
+        z = c[1:1 + extent] * 2.0
+        for r in c if loops else ():
+            z[:] *= r
+        z[n:n + 1:step] = 1.0
+        return z
+
+    def with_pullback(c, seed, n):
+        value, pullback = jitad.vjp(lambda c: f(c, n), c)
+        return value, pullback(seed)[0]
+
+    c, seed = np.linspace(0.5, 1.5, 6), np.linspace(1.0, 2.0, extent)
+    compiled, emitted = jitad.jit(with_pullback), emitted_once(with_pullback)
+    for n in (0, 1, extent, 10**9, -(10**9), -1, 3):
+        want = with_pullback(c, seed, n)
+        for engine in (emitted, compiled):
+            for got, right in zip(engine(c, seed, n), want, strict=True):
+                np.testing.assert_allclose(got, right, rtol=1e-13)
