@@ -351,3 +351,28 @@ def test_arguments_by_numpys_names(z) -> None:
     np.testing.assert_allclose(tangent, (f(x + 1e-6) - f(x - 1e-6)) / 2e-6, rtol=1e-7)
     with pytest.raises(jitad.errors.JitadTypeError, match="m2= of flip is not supported"):
         jitad.jit(lambda a: np.flip(a, m2=1))(x)
+
+
+@pytest.mark.parametrize("values", [np.ones(0), np.ones(2)])
+@pytest.mark.parametrize("places", [[], [0], [1, -1]])
+@pytest.mark.parametrize("shape", [(0,), (2, 0), (3,), (1,)])
+def test_put_where_there_is_nothing(shape, places, values):
+    """NumPy refuses places of an array without elements, also where there is nothing to put."""
+    def f(a, p, v):
+        z = a * 2.0
+        np.put(z, p, v)
+        return z
+
+    args = np.ones(shape), np.array(places, int), values
+    try:
+        want = f(*args)
+    except IndexError:
+        want = None
+    compiled = jitad.jit(f)
+    compiled(np.ones(5), np.array([1]), np.ones(2))  # made for others
+    for engine in (compiled, lambda *a: jitad.jvp(lambda v: f(a[0], a[1], v), (a[2],), (a[2],))[0]):
+        if want is None:
+            with pytest.raises(IndexError):
+                engine(*args)
+        else:
+            np.testing.assert_array_equal(engine(*args), want)

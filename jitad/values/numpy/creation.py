@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadValueError
+from jitad.errors import JitadValueError, JitadZeroDivisionError
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import BOUNDS, as_operand, cast, elementwise, require_held, shape_of
 from jitad.values.extents import Int, as_int
-from jitad.values.kind import check_dtype, fail, is_number, present_builder, type_of
+from jitad.values.kind import check_dtype, fail, is_number, present_builder, require, type_of
 from jitad.values.layout import (
     as_it_lies,
     contiguous,
@@ -312,6 +312,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *,
     ends = (start, stop, step)
     if not any(isinstance(x, Number) for x in ends):
         return made(np.arange(*ends, dtype=dtype))
+    require(bind("ne", step, 0), JitadZeroDivisionError, "division by zero")
     integer = all(type_of(x).dtype[0] in "iub" for x in ends)
     distance = elementwise("sub", stop, start)
     if integer:

@@ -358,8 +358,7 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """The values again and again, until each index has one."""
     from jitad.values.picking import brought_in
 
-    if isinstance(ind, (list, tuple)) and not len(ind):
-        ind = np.zeros(0, int)
+    ind = np.zeros(0, int) if isinstance(ind, (list, tuple)) and not len(ind) else ind
     flat, ind = handle(a).flattened(), ravel(ind)
     if _are_some(v, "put"):
         values = resize(cast_to(handle(v), flat.dtype), ind.shape)
@@ -369,6 +368,9 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
             if isinstance(call(np.size, v), Number):
                 raise fail(JitadExtentError, _WHETHER_SOME.format("put")) from None
             raise
+    else:
+        fine = bind("logical_or", bind("eq", ind.shape[0], 0), bind("ne", flat.shape[0], 0))
+        require(fine, JitadIndexError, "cannot replace elements of an empty array")
 
 
 def _are_some(values: Any, name: str) -> bool:

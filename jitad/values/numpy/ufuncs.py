@@ -296,9 +296,12 @@ for _original, _compute in (
 
 
 @replaces(np.where)
-def where_(condition: Any, x: Any = None, y: Any = None) -> Any:
-    if x is None or y is None:
+def where_(condition: Any, *given: Any) -> Any:
+    if not given:
         return call(np.nonzero, condition)
+    if len(given) != 2:
+        raise fail(JitadValueError, "either both or neither of x and y should be given")
+    x, y = given
     result = numpy_number(elementwise("where", condition, x, y))
     if isinstance(result, (bool, int, float)):  # of two kinds, the common one as in NumPy
         result = np.dtype(promote(type_of(x), type_of(y))[0]).type(result)

@@ -123,12 +123,16 @@ def _leaves(x: Any) -> list[np.ndarray]:
     return [np.asarray(x)]
 
 
+def _greatest(y: np.ndarray) -> float:
+    return float(np.max(np.abs(y), initial=0.0, where=np.isfinite(y)))
+
+
 def _alike(found: Any, want: Any, rounding: float, kinds: bool = True) -> bool:
     """Widths may differ: a number of float32 on one path is one of float64 on another."""
     a, b = _leaves(found), _leaves(want)
     return len(a) == len(b) and all(
         x.shape == y.shape and (x.dtype.kind == y.dtype.kind or not kinds) and np.allclose(
-            x, y, rounding, rounding * (1 + np.max(np.abs(y), initial=0.0)), equal_nan=True
+            x, y, rounding, rounding * (1 + _greatest(y)), equal_nan=True
         ) for x, y in zip(a, b, strict=True)
     )  # fmt: skip
 
