@@ -39,6 +39,10 @@ class JitadError(Exception):
     grad: argument 0 (x) has no floats to differentiate with respect to (it is of type int, 3)
     """
 
+    # Would Python or NumPy raise it, too?  What jitad alone refuses no `except` in a function that
+    # is traced or differentiated catches: what comes after it would be a wrong result.
+    of_program = False
+
     def __init__(self, what: str, where: Pos | str | None = None, remedy: str = "") -> None:
         if where != FINISHED:
             where = users(where if isinstance(where, Pos) else None)
@@ -52,9 +56,13 @@ class JitadError(Exception):
 class JitadIndexError(JitadError, IndexError):
     """An index out of bounds."""
 
+    of_program = True
+
 
 class JitadValueError(JitadError, ValueError):
     """A wrong shape or value."""
+
+    of_program = True
 
 
 class JitadTypeError(JitadError, TypeError):
@@ -64,17 +72,34 @@ class JitadTypeError(JitadError, TypeError):
 class JitadUnboundLocalError(JitadError, UnboundLocalError):
     """A name is read on a path where nothing was assigned to it."""
 
+    of_program = True
+
 
 class JitadAttributeError(JitadError, AttributeError):
-    """An attribute that the original has and its traced stand-in has not."""
+    """An attribute that an object has not, or that the original has and what stands for it has not.
+
+    Of the second, `of_program` is False.
+    """
+
+    of_program = True
 
 
 class JitadZeroDivisionError(JitadError, ZeroDivisionError):
     """A Python division by zero."""
 
+    of_program = True
+
 
 class JitadOverflowError(JitadError, OverflowError):
-    """A Python integer past 64 bits, or a `math` function past the largest float."""
+    """A `math` function past the largest float, or an integer past those of a dtype."""
+
+    of_program = True
+
+
+class JitadIntegerError(JitadOverflowError):
+    """A Python integer past 64 bits, which kernels and derivatives don't have."""
+
+    of_program = False
 
 
 class UnrepeatableError(JitadError):
@@ -135,9 +160,13 @@ class FallbackWarning(UserWarning):
 class JitadConvergenceError(JitadError, ArithmeticError):
     """An iteration for a fixed point, a root or a minimum that did not converge."""
 
+    of_program = True
+
 
 class JitadMemoryError(JitadError, MemoryError):
     """A loop whose derivative needs more memory than it was given."""
+
+    of_program = True
 
 
 class JitadRecursionError(JitadError, RecursionError):
@@ -146,6 +175,8 @@ class JitadRecursionError(JitadError, RecursionError):
 
 class JitadLinAlgError(JitadError, np.linalg.LinAlgError):
     """A matrix that is singular, or not positive definite."""
+
+    of_program = True
 
 
 class GuardMiss(JitadError):
@@ -172,6 +203,8 @@ class JitadExtentError(JitadValueError):
     Called from Python the function is traced again, with the extents and ints of this call.
     Callers from native code get this error; so do they where extents depend on numbers.
     """
+
+    of_program = False
 
 
 class RoomMiss(GuardMiss):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from enum import Enum
 from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadOverflowError, JitadTypeError
+from jitad.errors import JitadIntegerError, JitadTypeError
 from jitad.runtime.operators import place
 from jitad.structures import Structure, flatten, step, unflatten
 from jitad.tape.types import DTYPES, Array, Scalar, type_of_constant
@@ -19,7 +20,8 @@ def stand_in(leaf: Any) -> Any:
     """Something of the same kind, which holds no memory."""
     if type(leaf) is np.ndarray:
         return np.empty((0,) * leaf.ndim, leaf.dtype)
-    return type(leaf)() if isinstance(leaf, (float, int, np.number)) else leaf
+    numbers = isinstance(leaf, (float, int, np.number)) and not isinstance(leaf, Enum)
+    return type(leaf)() if numbers else leaf
 
 
 def as_numbers(leaves: Iterable[Any]) -> list[Any]:
@@ -35,9 +37,11 @@ def key_of(leaf: Any) -> Any:
         return (type(leaf), leaf.dtype.str, leaf.ndim)
     if type(leaf) is int and not -(2**63) <= leaf < 2**63:
         return leaf  # it will be refused
+    if isinstance(leaf, (str, Enum)):
+        return (type(leaf), leaf)
     if isinstance(leaf, (bool, int, float, np.generic)):
         return type_of_constant(leaf)
-    return (type(leaf), leaf) if isinstance(leaf, str) else type(leaf)  # others are guarded
+    return type(leaf)  # others are guarded
 
 
 def key_of_type(t: Array | Scalar) -> Any:
@@ -46,6 +50,8 @@ def key_of_type(t: Array | Scalar) -> Any:
 
 def abstract(leaf: Any) -> Any:
     """What stands for a leaf of the arguments in a trace: its type, or its value if static."""
+    if isinstance(leaf, Enum):
+        return leaf
     if isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biuf":
         return Shaped(Array(leaf.dtype.str[1:], leaf.ndim), leaf.shape, leaf)
     if isinstance(leaf, (float, np.floating)):
@@ -75,7 +81,7 @@ def abstract_leaves(f: Callable[..., Any], leaves: list[Any], structure: Structu
         elif isinstance(leaf, np.generic) and leaf.dtype.str[1:] not in DTYPES:
             what = f"a NumPy value of dtype {leaf.dtype}"
         elif isinstance(leaf, int) and not -(2**63) <= leaf < 2**63:
-            raise JitadOverflowError(
+            raise JitadIntegerError(
                 f"{_place(f, structure, k)} is an int that needs more than 64 bits", None,
                 "Kernels compute with 64-bit integers: pass a float.",
             )  # fmt: skip

@@ -143,7 +143,10 @@ class Source:
             inside = ".__globals__" if kind == "global" else ""
             return f"{self.key(key)} not in {owner}{inside}"
         given = "args, kwargs" if isinstance(guard.path.root, tuple) and self.named else "args"
-        return f"{self.name('guard', guard)}.holds(F, {given})"
+        holds = f"{self.name('guard', guard)}.holds(F, {given})"
+        if guard.kind == "unchanged":  # mostly it is the same one
+            return f"({self.at(guard.path)} is {self.name('expected', guard.expected)} or {holds})"
+        return holds
 
     def match(
         self, text: str, s: Structure, leaves: Iterator[Any], path: Path, tests: list[str]

@@ -131,7 +131,7 @@ def _again(rest: bytes, world: World, function: Any, args: Any, kwargs: Any) -> 
         match kind:
             case "code":
                 expected = path.get(function, args, kwargs).__code__
-            case "is":
+            case "is" | "unchanged":
                 expected = path.get(function, args, kwargs)
             case "type" if expected is None:
                 expected = type(path.get(function, args, kwargs))
@@ -239,7 +239,7 @@ def _guard(g: Guard, world: World, function: Any) -> tuple[Any, ...]:
         raise Unstated(f"{g.path}")
     path, expected = _known(g.path, world), g.expected
     match g.kind:
-        case "code" | "is" if not of_argument:
+        case "code" | "is" | "unchanged" if not of_argument:
             expected = None
         case "type" if expected.__module__ != "builtins":
             if of_argument:

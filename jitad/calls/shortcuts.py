@@ -125,7 +125,9 @@ class _Found:
         now = self.follow(guard.path)
         if guard.kind == "code" and isinstance(now, FunctionType):
             self.keep(now)
-        elif guard.kind != "is" and not (guard.kind == "value" and type(now) in _VALUES):
+        elif guard.kind not in ("is", "unchanged") and not (
+            guard.kind == "value" and type(now) in _VALUES
+        ):
             raise _Dynamic
         if not guard.holds(self.function):
             raise _Dynamic

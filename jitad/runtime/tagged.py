@@ -110,8 +110,10 @@ class Tagged(Number):
         value = alive(self)
         if not isinstance(value, Number):
             return value.__index__()
-        raise refusal("a number that is being differentiated can't be an index",
-                      "Compute indices from integers, or round with math.floor.")  # fmt: skip
+        refused = refusal("a number that is being differentiated can't be an index",
+                          "Compute indices from integers, or round with math.floor.")  # fmt: skip
+        refused.of_program = True  # as it is a float
+        raise refused
 
     def __complex__(self) -> complex:
         value = alive(self)

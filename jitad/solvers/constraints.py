@@ -35,7 +35,7 @@ def parted(constraints: Any) -> tuple[list[Function], list[Function]]:
                 raise fail(JitadValueError, f"Unknown constraint type '{c['type']}'.")
             (zero if kind == "eq" else above).append(f)
         elif isinstance(c, _RANGES):
-            if (trace := current()) is not None and is_outside(trace, c):
+            if is_outside(current(), c):
                 raise fail(JitadTypeError, f"a {type(c).__name__} that was made outside of the "
                            "function is not seen to change by a kernel",
                            "Make it inside, or give a dict with type and fun.")  # fmt: skip

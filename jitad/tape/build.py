@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import GuardMiss, JitadOverflowError, JitadTypeError
+from jitad.errors import GuardMiss, JitadIntegerError, JitadTypeError
 from jitad.primitives import TABLE, Primitive
 from jitad.primitives.table import Inferred
 from jitad.tape.fold import BY_LITERALS, FOLDED, fold, simplify
@@ -348,7 +348,7 @@ class Builder:
                 "Compute with the real and the imaginary part.",
             )  # fmt: skip
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
-            raise JitadOverflowError(
+            raise JitadIntegerError(
                 "an int of more than 64 bits can't take part in traced arithmetic", self.pos,
                 "Make it a float: float(n).",
             )  # fmt: skip

@@ -126,6 +126,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         method = special(args[0], "__repr__")
     if method:
         return call(method, *args, **kwargs)
+    if getattr(f, "__module__", None) == "math" or any(f is kind for kind in _FLOATS):
+        args = tuple(call(float, a) if special(a, "__float__") else a for a in args)
     replacement = _replacement(trace, f, args)
     if replacement is not None:
         if type(f) in _LIBRARY and f in calling:
@@ -170,7 +172,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             if keyed.is_traced_key(container, f.__name__, args):
                 return keyed.method(container, f.__name__, args)
             if isinstance(container, (dict, set)):
-                keyed.hashable(*args[:1])
+                keyed.hashable(*args[:1], among=container)
             if f.__name__ in _COMPARING:
                 refuse_among((*args, *container))
             with writing(container) if writes(container, f.__name__) else contextlib.nullcontext():
@@ -424,6 +426,9 @@ _NATIVE_SPECIAL: dict[Any, str] = {
     math.floor: "__floor__", math.ceil: "__ceil__", math.trunc: "__trunc__",
     operator.index: "__index__", np.asarray: "__array__", np.array: "__array__",
 }  # fmt: skip
+
+_FLOATS = (np.float64, np.float32)
+
 
 def _handed(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Arguments with the user's functions, also those in lists, as their twins."""

@@ -12,7 +12,9 @@ from types import FunctionType
 from typing import Any
 
 from jitad.plain import as_written
+from jitad.trace.around.telling import is_outside
 from jitad.trace.containers.listed import listed
+from jitad.trace.context import current
 from jitad.trace.joins.unset import is_among, is_optional
 from jitad.trace.joins.which import may_be_another
 from jitad.values.journal import is_held
@@ -62,4 +64,6 @@ def looks_into(value: Any) -> bool:
         return True
     if isinstance(type(value).__eq__, FunctionType) and not isinstance(value, Number):
         return True  # the user's, or a dataclass's
-    return isinstance(value, Number) or is_held(value) or may_be_another(value)
+    if isinstance(value, Number) or is_held(value) or may_be_another(value):
+        return True
+    return is_outside(current(), value)

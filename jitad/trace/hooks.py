@@ -11,6 +11,7 @@ import operator
 import sys
 from collections import deque
 from collections.abc import Callable, ItemsView, ValuesView
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,8 @@ from jitad.tape.ir import Var
 from jitad.tape.types import BOOL
 from jitad.trace.around import outside
 from jitad.trace.around.modules import imported
-from jitad.trace.around.telling import speaks
-from jitad.trace.around.unseen import unaltered
+from jitad.trace.around.telling import is_outside, speaks
+from jitad.trace.around.unseen import untouched
 from jitad.trace.calls import HERE, call, special
 from jitad.trace.comparisons import looks_into
 from jitad.trace.containers import gathered, keyed, lists, partial, tabled
@@ -61,11 +62,12 @@ from jitad.trace.flow.branches import if_, truth
 from jitad.trace.flow.choices import both, choose, either
 from jitad.trace.flow.generators import awaited, taken_in
 from jitad.trace.flow.managers import rethrow_known, rethrow_through, swallowed
-from jitad.trace.identity import Is, IsNot, compared, matched, pattern_class
+from jitad.trace.identity import Is, IsNot
 from jitad.trace.joins.optional import present
 from jitad.trace.joins.selected import among_parts, asked, spread
 from jitad.trace.joins.unset import is_among, is_optional
 from jitad.trace.joins.which import may_be_another
+from jitad.trace.patterns import bound, compared, looked_into, matched, pattern_class
 from jitad.trace.places import (
     append,
     del_attr,
@@ -100,12 +102,13 @@ And, Or = both, either
 HERE.update(STAND_INS)  # which call, too
 
 __all__ = [
-    "And", "Is", "IsNot", "Or", "append", "attempt", "call", "catches", "cause", "choose",
+    "And", "Is", "IsNot", "Or", "append", "attempt", "bound", "call", "catches", "cause", "choose",
     "compared", "del_attr", "del_item", "delegated", "displayed", "entering", "f_string", "for_",
     "free", "get_attr", "get_item", "glob", "if_", "imported", "items", "listed_with", "local",
-    "made", "mapping", "matched", "note_cell", "note_global", "own", "part", "pattern_class",
-    "pick_locals", "raise_", "rethrow", "rethrow_known", "rethrow_through", "set_attr", "set_item",
-    "set_of", "starred", "surely", "swallowed", "swap", "thrown", "tuple_with", "unpack", "while_",
+    "looked_into", "made", "mapping", "matched", "note_cell", "note_global", "own", "part",
+    "pattern_class", "pick_locals", "raise_", "rethrow", "rethrow_known", "rethrow_through",
+    "set_attr", "set_item", "set_of", "starred", "surely", "swallowed", "swap", "thrown",
+    "tuple_with", "unpack", "while_",
 ]  # fmt: skip
 
 # -- operators ------------------------------------------------------------------------------------
@@ -166,6 +169,8 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
             if (a is None or b is None) and name in ("eq", "ne"):
                 return (Is if name == "eq" else IsNot)(a, b)
             a, b = adopt(present(a)), adopt(present(b))
+            if isinstance(a, Number) or isinstance(b, Number):
+                a, b = _as_float(a, name), _as_float(b, name)
             if stretched(a) is not None or stretched(b) is not None:
                 return lists.binary(name, a, b)
             if listed(a) is not None or listed(b) is not None:
@@ -194,11 +199,19 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
                 return (Is if name == "eq" else IsNot)(a, b)
             if name == "mul" and {type(a), type(b)} == {list, Leaf}:
                 return lists.repeated(a, b) if type(a) is list else lists.repeated(b, a)
-            out = unaltered(trace, (a, b), f"this {name}", plain, a, b)
+            asked = (x for x, method in ((a, name), (b, reflected)) if _answers(x, method))
+            out = untouched(trace, asked, f"this {name}", plain, a, b)
             return checked(name, a, b, made_if_new(out))
         return checked(name, a, b, plain(a, b))
 
     return hook
+
+
+def _as_float(value: Any, name: str) -> Any:
+    """A fraction beside a number, as Python takes it; comparisons are exact there."""
+    if isinstance(value, Fraction) and (name not in _ORDERS or value == Fraction(float(value))):
+        return float(value)
+    return value
 
 
 _ORDERS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
@@ -217,7 +230,15 @@ def is_ordered(value: Any) -> bool:
         return True
     if listed(value) is not None or stretched(value) is not None:
         return True
-    return any(special(value, name) for name in ("__lt__", "__gt__", "__eq__"))
+    if any(special(value, name) for name in ("__lt__", "__gt__", "__eq__")):
+        return True
+    return is_outside(current(), value)  # which says itself how it is compared
+
+
+def _answers(value: Any, method: str) -> bool:
+    """Has its class this method, other than the one that all have?"""
+    names = ("__ne__", "__eq__") if method == "ne" else (f"__{method}__",)
+    return any(getattr(type(value), n, None) is not getattr(object, n, None) for n in names)
 
 
 def _by_identity(value: Any) -> bool:
@@ -299,7 +320,7 @@ def _unary(plain: Callable[..., Any], name: str) -> Callable[[Any], Any]:
         found = special(a, f"__{name}__")
         if found is not None:
             return call(found, a)
-        return checked(name, a, None, unaltered(trace, (a,), f"this {name}", plain, a))
+        return checked(name, a, None, untouched(trace, (a,), f"this {name}", plain, a))
 
     return hook
 
@@ -340,7 +361,7 @@ def In(a: Any, b: Any) -> Any:
     if stretched(b) is not None:
         return lists.contains(b, a)
     if type(b) in keyed.DICTS:
-        a = keyed.plain(a)
+        a = keyed.plain(a, b)
         if tabled.is_tabled(b):
             return tabled.contains(b, a)
         if keyed.is_traced(a):
@@ -367,13 +388,13 @@ def In(a: Any, b: Any) -> Any:
     if isinstance(b, SETS):
         if gathered.is_unknown(a):
             return _among(a, items(b))
-        keyed.hashable(a)
+        keyed.hashable(a, among=b)
     alike = isinstance(b, _ONE_BY_ONE) and any(special(x, "__eq__") for x in (a, *b))
     ours = looks_into if isinstance(b, _ONE_BY_ONE) else is_held  # a memo's keys are to be known
     copies = isinstance(b, (*_ONE_BY_ONE, *_BY_HASH)) and any(map(ours, (a, *b)))
     if alike or copies or not hasattr(type(b), "__contains__"):
         return _among(a, items(b))
-    return unaltered(current(), (b,), "looking in it", operator.contains, b, a)
+    return untouched(current(), (b,), "looking in it", operator.contains, b, a)
 
 
 _ONE_BY_ONE = (list, tuple, deque, ValuesView, ItemsView)  # compare what they hold

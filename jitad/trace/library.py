@@ -19,9 +19,10 @@ import numpy as np
 
 from jitad.errors import JitadAttributeError, JitadError, JitadTypeError
 from jitad.trace import randomness
-from jitad.trace.around.libraries import is_library_thing
+from jitad.trace.around.libraries import CACHED, is_library_thing
+from jitad.trace.around.paths import Guard
 from jitad.trace.around.telling import TELLING, is_outside, told
-from jitad.trace.around.unseen import may_change, note_written, unaltered
+from jitad.trace.around.unseen import may_change, note_written, unaltered, untouched
 from jitad.trace.containers import iterables
 from jitad.trace.containers.writing import WRITERS, kind_of, note
 from jitad.trace.context import Trace, current
@@ -32,6 +33,8 @@ from jitad.trace.texts import known, of_method
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.journal import made, made_if_new
 from jitad.values.kind import fail
+from jitad.values.number import Number
+from jitad.values.python_functions import python_type
 from jitad.values.registry import any_traced, unsupported
 from jitad.values.stand_ins import adopt, lent
 
@@ -74,12 +77,6 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
         return told(f, args[0])
     ours = type(f).__module__.startswith("jitad.") or module.startswith("jitad.")
     name = getattr(f, "__qualname__", type(f).__name__)
-    for a in () if ours or key in _BLIND else (*args, *kwargs.values()):
-        if is_outside(trace, a):
-            raise JitadError(
-                f"{name} reads a {type(a).__name__} from outside, and a trace would not see what",
-                trace.builder.pos, "Read its attributes in your own code.",
-            )  # fmt: skip
     if not ours:  # which calls through the hook
         if key not in _BLIND and not partial.kept_whole(f):
             partial.checked(f"given to {name}", *args, *kwargs.values())
@@ -92,7 +89,10 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
         note_written(owner, f)
         run = functools.partial(_run, lambda *a, **k: protocols.watched(f, a, k))
         things = (getattr(f, "__self__", f), *args, *kwargs.values())
-        out = unaltered(trace, things, name, run, f, args, kwargs)
+        looked = unaltered if key in _BLIND else untouched
+        out = looked(trace, things, name, run, f, args, kwargs)
+        if isinstance(f, CACHED) and (path := trace.captures.path_of(f)) is not None:
+            trace.captures.guards.append(Guard(path, "gives", (args, kwargs, out)))
     partial.certain(out)
     out = _arrays_met(out)
     if isinstance(f, type) and kind_of(out) is not None:
@@ -179,7 +179,29 @@ def _run(run: Callable[..., Any], f: Any, args: Any, kwargs: dict[str, Any]) -> 
         name = name if module in (None, "builtins") else f"{module.lstrip('_')}.{name}"
         refused = fail(JitadTypeError, f"{name} can't take a traced or differentiated number",
                        "Compute with math, NumPy and arithmetic; make texts and files of results.")
+        refused.of_program = _refused_by_python(f, args)
     raise refused  # fmt: skip
+
+
+def _refused_by_python(f: Any, args: tuple[Any, ...]) -> bool:
+    """Does a builtin not take numbers and arrays of these kinds, either?"""
+    if not any(f is g for g in _OF_ITEMS):
+        return False
+    try:
+        f(*map(_like, args))
+    except TypeError:
+        return True
+    return False
+
+
+_OF_ITEMS = (len, iter, list, tuple, set, frozenset, dict, hash, sorted, reversed, enumerate)
+
+
+def _like(value: Any) -> Any:
+    """A plain number, or array, of the same kind."""
+    if isinstance(value, ArrayHandle):
+        return np.ones((2,) * value.ndim)
+    return python_type(value)(1) if isinstance(value, Number) else value
 
 
 def _is_not_entered(f: Any) -> bool:

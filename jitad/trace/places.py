@@ -28,7 +28,7 @@ from jitad.tape.build import Leaf
 from jitad.tape.types import BOOL, INT
 from jitad.trace import protocols
 from jitad.trace.around import modules, outside
-from jitad.trace.around.unseen import read_item, unaltered
+from jitad.trace.around.unseen import read_item, untouched
 from jitad.trace.calls import WHILE_TRACING, call, special
 from jitad.trace.containers import keyed, lists, partial, tabled
 from jitad.trace.containers.iterables import Counted, pick
@@ -47,7 +47,7 @@ from jitad.values.extents import as_int
 from jitad.values.functions import implementation
 from jitad.values.journal import MISSING, check_free, made_if_new, record
 from jitad.values.journal import made as note_made
-from jitad.values.kind import fail, is_python, require, type_of
+from jitad.values.kind import fail, is_python, missing, require, type_of
 from jitad.values.number import Number, bind
 from jitad.values.python_functions import hasattr_, python_type
 from jitad.values.stand_ins import adopt
@@ -248,8 +248,8 @@ def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
 def _attribute_of_number(owner: Any, name: str) -> Any:
     if name == "__class__":
         return python_type(owner)
-    if isinstance(owner, Number) and not hasattr_(owner, name):
-        kind = python_type(owner).__name__
+    if not hasattr_(owner, name) and not isinstance(owner, Complex):
+        kind = str(python_type(owner)).split("'")[1]
         raise JitadAttributeError(f"{kind!r} object has no attribute {name!r}")
     try:
         return getattr(owner, name)
@@ -267,7 +267,7 @@ def _attribute_of_number(owner: Any, name: str) -> Any:
             return getattr(int(owner.known(f"an int whose {name} is asked for")), name)
         kinds = {"f": "a float", "i": "an int", "b": "a bool"}
         kind = kinds[type_of(owner).dtype[0]] if python else "a NumPy array or number"
-        raise JitadAttributeError(f"{kind} has no attribute {name!r} that jitad knows") from None
+        raise missing(f"{kind} has no attribute {name!r} that jitad knows") from None
 
 
 def _without_axes(*_: Any, **__: Any) -> Any:
@@ -389,7 +389,7 @@ def get_item(owner: Any, index: Any) -> Any:
             index = bind("cast", index, dtype="i8", py=True)
         return _traced_item(owner, as_int(index, f"the index of a {type(owner).__name__}"))
     if type(owner) in keyed.DICTS:
-        index = keyed.plain(index)
+        index = keyed.plain(index, owner)
         if tabled.is_tabled(owner):
             return tabled.get(owner, index)
         if keyed.is_traced(index):
@@ -440,7 +440,7 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
                 lists.put(owner, index, value)
             return
         if type(owner) in keyed.DICTS:
-            index = keyed.plain(index)
+            index = keyed.plain(index, owner)
         if tabled.is_tabled(owner):
             tabled.put(owner, index, value)
             return
@@ -470,7 +470,7 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
                        "where NumPy has an array without axes", "Give it an axis.")  # fmt: skip
         if trace is None:
             outside.check_writable(owner)
-    unaltered(trace, (owner,), "this assignment", operator.setitem, owner, index, value)
+    untouched(trace, (owner,), "this assignment", operator.setitem, owner, index, value)
 
 
 def del_item(owner: Any, index: Any) -> None:
@@ -494,7 +494,7 @@ def del_item(owner: Any, index: Any) -> None:
         return
     if isinstance(owner, MUTABLE):
         note(owner)
-    unaltered(current(), (owner,), "this `del`", operator.delitem, owner, index)
+    untouched(current(), (owner,), "this `del`", operator.delitem, owner, index)
 
 
 from jitad.trace.joins import attributes  # noqa: E402  (which reads)

@@ -9,6 +9,7 @@ called through the hook.  Objects whose classes have no such methods pass as the
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
 import heapq
 import itertools
@@ -23,7 +24,7 @@ from jitad.errors import JitadError
 from jitad.trace.around import modules
 from jitad.trace.around.libraries import is_library_thing
 from jitad.trace.around.paths import Guard, Path, Root, shape_of
-from jitad.trace.around.unseen import may_change, unaltered
+from jitad.trace.around.unseen import may_change, untouched
 from jitad.trace.calls import call, special
 from jitad.trace.containers import gathered, partial, tabled
 from jitad.trace.containers.listed import KINDS
@@ -64,7 +65,7 @@ def items(thing: Any) -> Any:
         return _made(_counted(thing, item))
     if hasattr(thing, "__next__") or not may_change(thing):
         return thing
-    return _made(unaltered(current(), (thing,), "iterating over it", iter, thing))
+    return _made(untouched(current(), (thing,), "iterating over it", iter, thing))
 
 
 def _made(out: Any) -> Any:
@@ -165,7 +166,8 @@ class _Entered:
 
         if error[0] is None and is_told(self.thing):
             return False
-        return self._call("__exit__", *error)
+        swallowed = self._call("__exit__", *error)
+        return False if _is_refusal(error[1]) else swallowed
 
     def _call(self, name: str, *args: Any) -> Any:
         found = special(self.thing, name)
@@ -174,8 +176,20 @@ class _Entered:
         return call(found, self.thing, *args)
 
 
+def _is_refusal(error: BaseException | None) -> bool:
+    """Is it an error that Python would not raise, which nothing in the function may catch?"""
+    return isinstance(error, JitadError) and not error.of_program
+
+
+class _Suppress(contextlib.suppress):
+    def __exit__(self, *error: Any) -> bool:
+        return not _is_refusal(error[1]) and super().__exit__(*error)
+
+
 def entering(thing: Any) -> Any:
     """What stands in a `with`."""
+    if type(thing) is contextlib.suppress:
+        return _Suppress(*thing._exceptions)  # type: ignore[attr-defined]
     users = any(special(thing, name) for name in ("__enter__", "__exit__"))
     return _Entered(thing) if users else thing
 

@@ -26,6 +26,7 @@ from jitad.plain.orders import Compared
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Pos
 from jitad.trace import hooks
+from jitad.trace.around import distinct
 from jitad.trace.calls import HERE, WHILE_TRACING, WRITTEN_OUT, call, special
 from jitad.trace.calls import _function as rewritten
 from jitad.trace.containers import heaps, listcalls
@@ -77,6 +78,8 @@ def _id(thing: Any) -> int:
     if is_held(thing):
         raise fail(JitadTypeError, COPIES.format("id"), "Compare what is in them.")
     told_apart(thing)
+    if (trace := current()) is not None:
+        distinct.key(trace.captures, thing)
     return id(thing)
 
 
@@ -179,7 +182,7 @@ WHILE_TRACING[operator.contains] = lambda owner, value: hooks.In(value, owner)
 WHILE_TRACING[operator.delitem] = lambda owner, index: del_item(owner, index)
 WHILE_TRACING[operator.iconcat] = WHILE_TRACING[operator.iadd]
 WHILE_TRACING[id] = _id
-WHILE_TRACING[contextlib.ExitStack] = lambda: call(ExitStack)
+HERE[contextlib.ExitStack] = lambda: call(ExitStack)
 WHILE_TRACING[functools.cmp_to_key] = lambda mycmp: functools.partial(Compared, mycmp)
 
 

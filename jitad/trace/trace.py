@@ -24,6 +24,7 @@ from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Block, Pos, Tape, Var, walk
 from jitad.tape.types import Array, Scalar, Type
 from jitad.trace import context, stand_ins
+from jitad.trace.around import distinct
 from jitad.trace.around.captures import Captures
 from jitad.trace.around.floatlists import Floats
 from jitad.trace.around.longlists import float_list
@@ -253,7 +254,8 @@ def _trace(
             outputs: list[Atom] = []
             output = output_of(builder, snapshot(result), outputs)
             commits = _commits(running, outputs)
-            captures.keep_disjoint()
+            distinct.memories_differ(captures)
+            distinct.keys_differ(captures)
             if orders := captures.keep_in_order():
                 raise Again(dataclasses.replace(insight, orders=insight.orders | orders))
     finally:
@@ -381,7 +383,7 @@ def _commits(running: Trace, outputs: list[Atom]) -> list[Commit]:
             continue
         if w.slot == "_lost":
             running.refuse_lost(w.target)
-        running.captures.apart(w.target)
+        distinct.written(running.captures, w.target)
         value = w.read()
         if value is MISSING:
             commits.append(Commit(path, w.slot, None))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitad.errors import JitadOverflowError
+from jitad.errors import JitadIntegerError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Lit, Var
 from jitad.tape.types import INT
@@ -40,11 +40,11 @@ def checked(name: str, a: Any, b: Any, out: Any) -> Any:
             for v in inputs:
                 n = builder.leaf(v)
                 small = bind("logical_and", bind("lt", n, 2**31), bind("gt", n, -(2**31)))
-                require(small, JitadOverflowError,
+                require(small, JitadIntegerError,
                         "an integer of more than 31 bits is multiplied or added up in a loop",
                         _REMEDY)  # fmt: skip
             return out
-    require(_TESTS[name](a, b, out), JitadOverflowError, _TEXT, _REMEDY)
+    require(_TESTS[name](a, b, out), JitadIntegerError, _TEXT, _REMEDY)
     return out
 
 

@@ -17,7 +17,7 @@ from jitad.errors import GuardMiss, JitadExtentError, JitadTypeError, JitadValue
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Lit, Var
 from jitad.tape.types import Scalar, named
-from jitad.values.kind import fail, primal, require, type_of
+from jitad.values.kind import fail, primal, require, type_of, wrong_type
 from jitad.values.number import Number, bind
 
 Int = Any  # an int, or a Leaf of integer type
@@ -28,8 +28,8 @@ def as_int(value: Any, what: str = "an index") -> Int:
     value = primal(value)
     if isinstance(value, Leaf):
         if not isinstance(value.type, Scalar) or value.type.dtype[0] not in "iu":
-            raise fail(JitadTypeError, f"{what} must be an integer, not {named(type_of(value))}",
-                       "Convert it with int(...).")  # fmt: skip
+            raise wrong_type(f"{what} must be an integer, not {named(type_of(value))}",
+                             "Convert it with int(...).")  # fmt: skip
         # Of a small int of NumPy's, what is computed for it would have its few bits.
         return value if value.type.dtype == "i8" else bind("cast", value, dtype="i8", py=True)
     if isinstance(value, (bool, np.bool_)):
@@ -38,7 +38,7 @@ def as_int(value: Any, what: str = "an index") -> Int:
         return operator.index(value)
     except TypeError:
         name = type(value).__name__
-        raise fail(JitadTypeError, f"{what} must be an integer, not a {name}") from None
+        raise wrong_type(f"{what} must be an integer, not a {name}") from None
 
 
 def number_of(n: Int, refusal: str) -> Int:

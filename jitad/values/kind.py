@@ -16,6 +16,7 @@ import numpy as np
 
 from jitad.errors import (
     GuardMiss,
+    JitadAttributeError,
     JitadError,
     JitadExtentError,
     JitadTypeError,
@@ -99,6 +100,20 @@ def primal(value: Any) -> Any:
 def fail(exception: type[E], what: str, remedy: str = "") -> E:
     """The error, with the user's present position; for `raise fail(...)`."""
     return exception(what, present_position(), remedy)
+
+
+def wrong_type(what: str, remedy: str = "") -> JitadTypeError:
+    """The same, where Python or NumPy would raise a TypeError, too, which a program may catch."""
+    error = fail(JitadTypeError, what, remedy)
+    error.of_program = True
+    return error
+
+
+def missing(what: str, remedy: str = "") -> JitadAttributeError:
+    """The same, of an attribute that only what stands for the object has not."""
+    error = fail(JitadAttributeError, what, remedy)
+    error.of_program = False
+    return error
 
 
 def require(ok: Any, exception: type[Exception], what: str, remedy: str = "") -> None:

@@ -9,11 +9,11 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from jitad.errors import JitadOverflowError, JitadTypeError, JitadValueError
+from jitad.errors import JitadIntegerError, JitadTypeError, JitadValueError
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import elementwise
-from jitad.values.kind import fail, require, type_of
+from jitad.values.kind import fail, require, type_of, wrong_type
 from jitad.values.loops import fold
 from jitad.values.number import Number, bind
 from jitad.values.python_functions import to_bool, to_float, to_python
@@ -88,8 +88,7 @@ _math(math.gamma, "gamma", _outside(_whole_and_not_positive), overflow=True)
 def _whole(x: Any, what: str) -> Any:
     """An int of Python's that is no float, and not negative."""
     if type_of(x).dtype[0] not in "iub":
-        raise fail(JitadTypeError, "a float can't be interpreted as an integer",
-                   "Convert it with int(...).")  # fmt: skip
+        raise wrong_type("a float can't be interpreted as an integer", "Convert it with int(...).")
     n = to_python(x)
     require(bind("ge", n, 0), JitadValueError, f"{what} not defined for negative values")
     return n
@@ -101,7 +100,7 @@ _WIDE = "the integer needs more than 64 bits"
 @replaces(math.factorial)
 def factorial(n: Any) -> Any:
     n = _whole(n, "factorial()")
-    require(bind("le", n, 20), JitadOverflowError, _WIDE,
+    require(bind("le", n, 20), JitadIntegerError, _WIDE,
             "Use math.gamma(n + 1.0), which is a float.")  # fmt: skip
     return fold(n, (1,), lambda k, p: (bind("mul", p, bind("add", k, 1)),), n)[0]
 
@@ -109,7 +108,7 @@ def factorial(n: Any) -> Any:
 @replaces(math.comb)
 def comb(n: Any, k: Any) -> Any:
     n, k = _whole(n, "comb()"), _whole(k, "comb()")
-    require(bind("le", n, 61), JitadOverflowError, _WIDE,
+    require(bind("le", n, 61), JitadIntegerError, _WIDE,
             "Use scipy.special.comb(n, k), which is a float.")  # fmt: skip
     few = bind("minimum", k, bind("maximum", bind("sub", n, k), 0))
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import (
+    JitadIntegerError,
     JitadOverflowError,
     JitadTypeError,
     JitadValueError,
@@ -57,7 +58,7 @@ def floordiv(a: Any, b: Any) -> Any:
         _nonzero(b, what)
         if integers and (isinstance(b, Number) or b == -1) and isinstance(a, Number):
             fine = _or(bind("ne", a, -(2**63)), bind("ne", b, -1))
-            require(fine, JitadOverflowError, "the integer needs more than 64 bits")
+            require(fine, JitadIntegerError, "the integer needs more than 64 bits")
     return operator.floordiv(a, b)
 
 

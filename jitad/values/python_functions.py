@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadOverflowError, JitadTypeError, JitadValueError
+from jitad.errors import JitadIntegerError, JitadTypeError, JitadValueError
 from jitad.tape.build import Leaf
 from jitad.tape.types import Scalar
 from jitad.values import operators
@@ -58,7 +58,7 @@ def _to_int(row: str) -> Callable[..., Any]:
                 "cast", x, dtype="i8", py=True)  # fmt: skip
         number = bind("logical_not", bind("isnan", x))
         require(number, JitadValueError, "cannot convert float NaN to integer")
-        require(bind("lt", bind("abs", x), 2.0**63), JitadOverflowError,
+        require(bind("lt", bind("abs", x), 2.0**63), JitadIntegerError,
                 "the integer of this float needs more than 64 bits")  # fmt: skip
         return bind("cast", bind(row, x), dtype="i8", py=True)
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.structures import traced_complex
-from jitad.values.kind import fail, type_of
+from jitad.values.kind import fail, type_of, wrong_type
 from jitad.values.number import Number
 
 # SciPy takes longer to import than all of jitad: what stands in for its functions is entered when a
@@ -457,10 +457,8 @@ def write_out(out: Any, result: Any, spread: bool = False) -> Any:
         raise fail(JitadTypeError, "out= must be an array that the function made or was given")
     got = np.dtype(type_of(result).dtype)
     if not np.can_cast(got, out.dtype, "same_kind"):
-        error: Any = fail(JitadTypeError, f"can't cast output from {got} to {out.dtype} with "
-                          "casting rule 'same_kind'", "Make the array one of floats.")  # fmt: skip
-        error.of_program = True  # as NumPy's is, which a path may raise and another not
-        raise error
+        raise wrong_type(f"can't cast output from {got} to {out.dtype} with casting rule "
+                         "'same_kind'", "Make the array one of floats.")  # fmt: skip
     shape = getattr(result, "shape", ())
     if spread:
         shape = (1,) * (len(out.shape) - len(shape)) + shape

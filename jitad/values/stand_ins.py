@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from jitad.errors import JitadAttributeError, JitadTypeError
+from jitad.errors import JitadTypeError
 from jitad.values import registry
-from jitad.values.kind import fail
+from jitad.values.kind import fail, missing
 
 # The attribute of a name, as trace or engine have it; with a second name that of what a method
 # of this name gives.  Without a name: the object itself, of which another one is another matter.
@@ -35,8 +35,8 @@ class StandIn:
             return self._given[name]
         if self._original is not None:
             return getattr(self._original, name)
-        raise fail(JitadAttributeError, f"{name!r} of a {self._what} is not supported on traced or "
-                   "differentiated values", "Use it outside, and pass the result.")  # fmt: skip
+        raise missing(f"{name!r} of a {self._what} is not supported on traced or differentiated "
+                      "values", "Use it outside, and pass the result.")  # fmt: skip
 
     def _takes(self, original: Any, *args: Any, **kwargs: Any) -> Any:
         """What a library's function gives for the object, where it is not asked itself."""

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadAttributeError, JitadTypeError
+from jitad.errors import JitadTypeError
 from jitad.primitives import TABLE
 from jitad.tape.build import Leaf
 from jitad.values import extents
-from jitad.values.kind import fail, primal
+from jitad.values.kind import fail, missing, primal, wrong_type
 from jitad.values.number import Number
 from jitad.values.ranges import Range, relied
 from jitad.values.registry import call, call_plain, implementation, is_traced, unsupported
@@ -188,7 +188,7 @@ class Surface:
         """The one element of an array of size 1."""
         n = self.size
         if isinstance(n, Number) or n != 1:
-            raise fail(JitadTypeError, f"only an array of size 1 can become {what}")
+            raise wrong_type(f"only an array of size 1 can become {what}")
         return self[(0,) * self.ndim]  # type: ignore[index]
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
@@ -306,9 +306,8 @@ class Surface:
 
     def __getattr__(self, name: str) -> Any:
         if hasattr(np.ndarray, name):
-            raise fail(JitadAttributeError, f"the attribute {name!r} of arrays is not supported "
-                       "on traced or differentiated arrays",
-                       "Write it with supported functions.")  # fmt: skip
+            raise missing(f"the attribute {name!r} of arrays is not supported on traced or "
+                          "differentiated arrays", "Write it with supported functions.")
         raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
 
     # -- NumPy's protocols ------------------------------------------------------------------------

@@ -77,7 +77,7 @@ def attribute(x):
 
 
 def method(x):
-    return np.sum(x.tostring())
+    return np.sum(x.tobytes())
 
 
 def random_factor(x):
@@ -218,8 +218,8 @@ COMPILED: dict[str, tuple[Any, ...]] = {
     ),
     "method": (
         method, [THREE], AttributeError,
-        "a NumPy array or number has no attribute 'tostring' that jitad knows",
-        "return np.sum(x.tostring())", "x.tostring", "",
+        "the attribute 'tobytes' of arrays is not supported on traced or differentiated arrays",
+        "return np.sum(x.tobytes())", "x.tobytes", "Write it with supported functions.",
     ),
     "random": (
         random_factor, [1.0], JitadError,

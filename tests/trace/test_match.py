@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy import ndarray
 
-from jitad import grad, value_and_grad
+from jitad import grad, jit_value_and_grad, value_and_grad
 from tests.engines import on_tape
 from tests.truth import differences
 
@@ -144,3 +144,120 @@ def test_a_long_chain_of_elifs_in_a_function_that_has_nothing_else():
     for run in (on_tape, lambda g, *a: g(*a)):
         assert run(grad(space["f"]), 25.7) == 26.0
         assert run(grad(space["f"]), 3.7) == 4.0
+
+
+# -- objects from outside -------------------------------------------------------------------------
+
+
+@dataclass
+class Circle:
+    r: float
+
+
+@dataclass
+class Box:
+    a: float
+    n: int = 1
+    points: object = None
+
+
+class Rod:
+    __slots__ = ("long",)
+    __match_args__ = ("long",)
+
+    def __init__(self, long):
+        self.long = long
+
+
+SHAPES = [
+    Circle(2.0), Circle(3.0), Box(2.0), Box(3.0), Box(2.0, 4), Box(2.0, 5), Box(3.0, 5), Rod(1.5),
+    Box(1.0, 1, np.array([5.0])), Box(1.0, 1, np.array([6.0])), Rod(2.5), Circle(4.0),
+    Box(1.0, 1, Circle(7.0)), Box(1.0, 1, Circle(8.0)), Box(1.0, 1, [Rod(2.0), Circle(3.0)]),
+    Box(1.0, 1, [Rod(4.0), Circle(5.0)]), Box(1.0, 1, {"in": Rod(3.0)}),
+    Box(1.0, 1, {"in": Rod(4.0), "more": 1}),
+]  # fmt: skip
+there = SHAPES[0]
+
+
+def size(s, x):
+    match s:
+        case Circle(r=r):
+            return r * x
+        case Box(a, n) if n > 1:
+            return a * n * x * 10.0
+        case Box(points=Circle(r) as inner):
+            return (r + inner.r) * x
+        case Box(a=a, points=ndarray() as p):
+            return a * x * p[0]
+        case Box(points=[Rod(u), *rest]) | Box(points={"in": Rod(u), **rest}):
+            return u * x * (1.0 + len(rest))
+        case Box() as b:
+            return b.a * x * 0.5
+        case Rod(long):
+            return x**long
+    return x
+
+
+OVER = {
+    "itself": lambda x: size(there, x),
+    "in a list": lambda x: in_a_list([there, x]),
+    "in a tuple": lambda x: in_a_list((there, x)),
+}
+
+
+def in_a_list(pair):
+    match pair:
+        case [Circle(r) | Rod(r), y]:
+            return r * y
+        case [shape, *rest]:
+            return size(shape, rest[0])
+
+
+@pytest.mark.parametrize("how", OVER)
+def test_objects_from_outside_are_seen_to_change(how):
+    global there
+    f = OVER[how]
+    compiled, eager = jit_value_and_grad(f, fallback=False), value_and_grad(f)
+    for shape in SHAPES:
+        there = shape
+        for engine in (compiled, eager):
+            value, slope = engine(1.25)
+            assert value == f(1.25)
+            h = 1e-6
+            assert slope == pytest.approx((f(1.25 + h) - f(1.25 - h)) / (2 * h), rel=1e-7)
+    there = SHAPES[0]
+    for r in (5.0, 6.0):  # changed in place
+        there.r = r
+        assert compiled(1.25)[0] == f(1.25)
+    there.r = 2.0
+
+
+def test_arguments_that_are_objects():
+    compiled = jit_value_and_grad(lambda x, s: size(s, x), fallback=False)
+    for s in SHAPES[:-6]:
+        assert compiled(1.25, s)[0] == size(s, 1.25)
+
+
+def test_names_are_bound_to_the_things_themselves():
+    inner, outer = Circle(2.0), Box(1.0)
+    outer.points = inner
+    held = [Rod(1.0), inner]
+    table = {"box": outer, "rod": held[0]}
+
+    def f(x):
+        match outer:
+            case Box(points=Circle() as c) as b:
+                same = c is inner and b is outer
+                c.r = 3.0 * x
+        match held:
+            case [Rod(_), *rest] as whole:
+                same = same and whole is held and rest[0] is inner
+        match table:
+            case {"box": Box(a=_) as b, **others}:
+                same = same and b is outer and others["rod"] is held[0] and len(others) == 1
+        return x * inner.r if same else -x
+
+    for engine in (jit_value_and_grad(f, fallback=False), value_and_grad(f)):
+        inner.r = 2.0
+        assert engine(1.5) == (3.0 * 1.5**2, 6.0 * 1.5)
+        assert inner.r == 4.5

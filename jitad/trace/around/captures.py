@@ -27,7 +27,16 @@ from jitad.tape.ir import Atom, Lit, Var, lit
 from jitad.tape.types import DTYPES, Array, Scalar, type_of_constant
 from jitad.trace.around.floatlists import is_long
 from jitad.trace.around.libraries import CACHED, is_library_thing, is_ufunc_of_numba
-from jitad.trace.around.paths import PLAIN_ARRAYS, Guard, Input, Path, Root, shape_of, share_memory
+from jitad.trace.around.objects import holds_attributes, is_unchanging
+from jitad.trace.around.paths import (
+    PLAIN_ARRAYS,
+    Guard,
+    Input,
+    Path,
+    Root,
+    of_type,
+    shape_of,
+)
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.joins.unset import UNSET, Perhaps
 from jitad.trace.rewrite import is_library
@@ -70,7 +79,7 @@ class Captures:
     _known: dict[Path, Any] = field(default_factory=dict)
     _paths: dict[int, tuple[Any, Path]] = field(default_factory=dict)
     _arrays: dict[int, ArrayHandle] = field(default_factory=dict)
-    _handles: dict[int, tuple[Path, Any]] = field(default_factory=dict)
+    handles: dict[int, tuple[Path, Any]] = field(default_factory=dict)
     _complexes: dict[int, tuple[Path, Any, Complex]] = field(default_factory=dict)
     _lengths: dict[int, int] = field(default_factory=dict)
     _looked_into: set[int] = field(default_factory=set)
@@ -81,6 +90,7 @@ class Captures:
     ints: set[Any] = field(default_factory=set)  # where such arrays are, or their names
     scratch: dict[int, Any] = field(default_factory=dict)  # what derivatives have written to
     orders: dict[Path, str] = field(default_factory=dict)  # of arrays that don't lie in C order
+    keys: dict[int, Path] = field(default_factory=dict)  # what is told apart by `id`
     _sources: list[Source] = field(default_factory=list)
 
     def name_of(self, position: int) -> str:
@@ -98,6 +108,10 @@ class Captures:
     def path_of(self, thing: Any) -> Path | None:
         known = self._paths.get(id(thing))
         return known[1] if known else None
+
+    def known(self) -> list[tuple[Any, Path]]:
+        """All that was found."""
+        return list(self._paths.values())
 
     def register_function(self, f: FunctionType) -> None:
         """A function from outside is called: its cells and globals are found through it."""
@@ -145,6 +159,8 @@ class Captures:
         if make is not None:
             return self._standing(path, value, make)
         match value:
+            case Enum():  # which never changes, but may be another one's turn
+                return self._thing(path, value, Guard(path, "is", value))
             case complex() | np.complexfloating():
                 return self._complex(path, value, Guard(path, "type", type(value)))
             case np.ndarray() if value.ndim and value.dtype.kind == "c":
@@ -158,7 +174,9 @@ class Captures:
                 return self.read(path.then("item", ()), value[()])
             case np.ndarray():
                 return self._array(path, value)
-            case bool() | int() | np.integer() | np.bool_() if path in self.dynamic:
+            case bool() | int() | np.integer() | np.bool_() if (
+                path in self.dynamic and of_type(value, type_of_constant(value))
+            ):
                 return self._input(path, type_of_constant(value), value=value)
             case bool() | int() | np.generic() | str() | bytes() | None:
                 self.guards.append(Guard(path, "value", value))
@@ -188,20 +206,22 @@ class Captures:
         if callable(value) and type(value).__module__ == "builtins":
             self.guards.append(Guard(path, "is", value))
             return value
-        # A member of an Enum never changes, but may be another one's turn; nobody looks into the
-        # others: not into functions that keep their results, nor into what Numba makes of some.
-        if isinstance(value, (Enum, np.ufunc, CACHED)) or is_ufunc_of_numba(value):
+        # nobody looks into functions that keep their results, nor into what Numba makes of some
+        if isinstance(value, (np.ufunc, CACHED)) or is_ufunc_of_numba(value):
             return self._thing(path, value, Guard(path, "is", value))
         self._check_visible(path, value)
-        kind = "type" if hasattr(value, "__dict__") or hasattr(value, "__slots__") else "is"
+        if is_unchanging(value):
+            self.guards.append(Guard(path, "unchanged", value))
+            self.register(value, path)
+            return value
+        kind = "type" if holds_attributes(value) else "is"
         return self._thing(path, value, Guard(path, kind, type(value) if kind == "type" else value))
 
     def _thing(self, path: Path, value: Any, guard: Guard) -> Any:
         """An object whose parts are found through one path: what is read at another is the same."""
         known = self.path_of(value)
         if known is not None and known != path:
-            self.guards.append(Guard(path, "same", known))
-            return value
+            guard = Guard(path, "same", known)
         self.guards.append(guard)
         self.register(value, path)
         return value
@@ -253,17 +273,11 @@ class Captures:
                 f"{path} is a {type(value).__name__} of more than numbers and texts",
                 self.builder.pos, "Make it a list or a dict.",
             )  # fmt: skip
-        self.guards.append(Guard(path, "value", copy.copy(value)))
+        guard = Guard(path, "value", copy.copy(value))
         if type(value) is set or hasattr(value, "__dict__"):  # which may be written, or has more
-            self.register(value, path)
+            return self._thing(path, value, guard)
+        self.guards.append(guard)
         return value
-
-    def apart(self, written: Any) -> None:
-        """What was written must go on to be another object than those known by other paths."""
-        path = self.path_of(written)
-        for thing, other in list(self._paths.values()):
-            if path is not None and thing is not written and type(thing) is type(written):
-                self.guards.append(Guard(path, "apart", other))
 
     def given(self, handle: ArrayHandle, path: Path, content: Any) -> ArrayHandle:
         """The handle of an array from outside, which is asked how it lies: see `keep_in_order`."""
@@ -288,24 +302,6 @@ class Captures:
                     ascending = is_as_needed(source.content, "ascending")
                     others.add((source.path, GAPPED if ascending else LOOSE))
         return frozenset(others)
-
-    def keep_disjoint(self) -> None:
-        """What a derivative writes to must share no memory with another array that is read.
-
-        The writes are not made in the end, and what other names would show of them is not seen.
-        """
-        for k in [k for k in self.scratch if k in self._handles]:
-            path, written = self._handles[k]
-            others = {p: a for j, (p, a) in self._handles.items() if j != k}
-            for other, array in others.items():
-                if share_memory(written, array):
-                    raise JitadError(
-                        f"{path} is written in a derivative, and shares memory with {other}",
-                        self.builder.pos,
-                        "Copy one of them, or make the view of the other inside the function.",
-                    )  # fmt: skip
-            if others:
-                self.guards.append(Guard(path, "disjoint", tuple(others)))
 
     def _tuple(self, path: Path, value: tuple[Any, ...]) -> Any:
         self.guards.append(Guard(path, "keys", shape_of(value)))
@@ -365,9 +361,9 @@ class Captures:
     def _array(self, path: Path, value: np.ndarray) -> ArrayHandle:
         known = self._arrays.get(id(value))
         if known is not None:
-            here, _ = self._handles[id(known)]
+            here, _ = self.handles[id(known)]
             if here != path:  # the two names must go on to mean one array
-                self.guards.append(Guard(path, "is", value))
+                self.guards.append(Guard(path, "same", here))
             return known
         if type(value) not in PLAIN_ARRAYS:
             raise JitadTypeError(
@@ -388,7 +384,7 @@ class Captures:
             self.register(handle, path)
         found(handle)
         self._arrays[id(value)] = handle
-        self._handles[id(handle)] = (path, value)
+        self.handles[id(handle)] = (path, value)
         return handle
 
     def must_be_known(self, path: Path, value: np.ndarray) -> bool:
@@ -426,9 +422,11 @@ class Captures:
         if id(value) not in self._complexes:
             guard = Guard(path, "dtype", Array(value.dtype.str[1:], value.ndim))
             self._complexes[id(value)] = (path, value, self._complex(path, value, guard))
-        if self._complexes[id(value)][0] != path:  # the two names must go on to mean one array
-            self.guards.append(Guard(path, "is", value))
-        return self._complexes[id(value)][2]
+            self.register(self._complexes[id(value)][2], path)
+        here, _, known = self._complexes[id(value)]
+        if here != path:
+            self.guards.append(Guard(path, "same", here))
+        return known
 
     # -- inputs -------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ array at the end of one, a `Guard` says what else is relied on there.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from types import CellType, FunctionType
 from typing import Any
 
@@ -16,6 +17,7 @@ from jitad.structures import registered
 from jitad.tape.ir import Var
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.trace.around.floatlists import as_array, is_long
+from jitad.trace.around.objects import is_as_it_was
 from jitad.values.layout import is_as_needed
 
 PLAIN_ARRAYS = (np.ndarray, np.memmap)  # other kinds of array have arithmetic of their own
@@ -129,13 +131,14 @@ class Guard:
     """Something static that the trace relies on."""
 
     path: Path
-    # "value", "code", "is", "type", "dtype", "same", "apart", "keys", "missing", "floats",
-    # "content", "order", "disjoint"
+    # "value", "code", "is", "unchanged", "type", "dtype", "same", "apart", "keys", "missing",
+    # "floats", "content", "order", "disjoint", "distinct", "gives"
     kind: str
-    expected: Any  # "same", "apart": the path of the other thing; "disjoint": those of others
+    expected: Any  # "same", "apart": another thing's path; "disjoint", "distinct": those of others
 
     def holds(self, function: Any, args: Any = (), kwargs: Any = None) -> bool:
-        others = {"same": (self.expected,), "apart": (self.expected,), "disjoint": self.expected}
+        others = {"same": (self.expected,), "apart": (self.expected,),
+                  "disjoint": self.expected, "distinct": self.expected}  # fmt: skip
         try:
             now = self.path.get(function, args, kwargs)
             found = [p.get(function, args, kwargs) for p in others.get(self.kind, ())]
@@ -149,12 +152,19 @@ class Guard:
                 return getattr(now, "__code__", None) is self.expected
             case "is":
                 return now is self.expected
+            case "gives":  # a function that keeps its results
+                args, kwargs, out = self.expected
+                return is_as_it_was(now(*args, **kwargs), out)
+            case "unchanged":
+                return is_as_it_was(now, self.expected)
             case "type":
                 return type(now) is self.expected
             case "dtype":
                 return of_type(now, self.expected)
             case "same" | "apart":
                 return (now is found[0]) == (self.kind == "same")
+            case "distinct":
+                return len({id(x) for x in (now, *found)}) == len(found) + 1
             case "disjoint":
                 return not any(share_memory(now, a) for a in found)
             case "keys":
@@ -176,6 +186,8 @@ def of_type(value: Any, expected: Scalar | Array) -> bool:
         if type(value) not in PLAIN_ARRAYS or value.ndim != expected.ndim:
             return False
         return bool(value.dtype == np.dtype(expected.dtype))
+    if isinstance(value, Enum) or (type(value) is int and not -(2**63) <= value < 2**63):
+        return False
     try:
         return type_of_constant(as_number(value)) == expected
     except TypeError:

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadTypeError
-from jitad.trace.around.libraries import is_library_thing
+from jitad.trace.around.libraries import CACHED
+from jitad.trace.around.objects import CONTAINERS, attributes, holds_attributes, is_unchanging
 from jitad.trace.around.paths import Guard
 from jitad.trace.context import Trace, current
 from jitad.values.array import ArrayHandle
@@ -24,18 +25,20 @@ from jitad.values.registry import any_traced
 TELLING: dict[Any, str] = {repr: "__repr__", str: "__str__", hash: "__hash__"}
 
 
+_THEMSELVES = (ArrayHandle, Complex, type, FunctionType, MethodType, ModuleType, Enum)
+_OTHERWISE = (*CONTAINERS, functools.partial, np.ufunc, CACHED)
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic)
 
 
-def is_outside(trace: Trace, value: Any) -> bool:
+def is_outside(trace: Trace | None, value: Any) -> bool:
     """True of an object from outside whose attributes are read one by one."""
-    if isinstance(value, (ArrayHandle, Complex, type, FunctionType, MethodType, ModuleType, Enum)):
+    if trace is None or isinstance(value, _THEMSELVES):
         return False
     from jitad.trace.calls import COMPILED  # which shows texts
 
-    if isinstance(value, (list, dict, tuple, functools.partial)) or type(value) in COMPILED:
+    if isinstance(value, _OTHERWISE) or type(value) in COMPILED or is_unchanging(value):
         return False
-    return (not hasattr(value, "py_func") and hasattr(value, "__dict__")
+    return (not hasattr(value, "py_func") and holds_attributes(value)
             and trace.captures.path_of(value) is not None)  # fmt: skip
 
 
@@ -44,30 +47,54 @@ def told(f: Any, thing: Any) -> Any:
     trace = current()
     if trace is None or not is_outside(trace, thing):
         return f(thing)
-    if any_traced(tuple(vars(thing).values())):
+    holds = attributes(thing)
+    if any_traced(tuple(holds.values())):
         raise JitadTypeError(
             f"{f.__name__} of a {type(thing).__name__} shows traced values", trace.builder.pos,
             f"Write its {TELLING[f]}, or show its attributes one by one.",
         )  # fmt: skip
     path = trace.captures.path_of(thing)
     assert path is not None
-    written = {n for n in vars(thing) if trace.journal.touched(thing, ("attr", n))}
+    written = {n for n in holds if trace.journal.touched(thing, ("attr", n))}
     if not written:
         return trace.captures.read(path.then("call", TELLING[f]), f(thing))
-    for name, value in vars(thing).items():  # what it said before the writes is another matter
+    for name, value in holds.items():  # what it said before the writes is another matter
         if name not in written:
             kind = "value" if isinstance(value, _PLAIN) else "is"
             trace.captures.guards.append(Guard(path.then("attr", name), kind, value))
     return f(thing)
 
 
+def kept_as_it_is(thing: Any) -> None:
+    """It is a key, or looked for among keys, by a hash of what it holds, which must stay so."""
+    trace = current()
+    if trace is None or not is_outside(trace, thing):
+        return
+    path = trace.captures.path_of(thing)
+    assert path is not None
+    for name, value in attributes(thing).items():
+        if not _is_plain(value) or trace.journal.touched(thing, ("attr", name)):
+            raise JitadTypeError(
+                f"the hash of a {type(thing).__name__} from outside depends on {name}, which a "
+                "trace can't follow there", trace.builder.pos,
+                "Use a tuple of what is in it for a key.",
+            )  # fmt: skip
+        trace.captures.guards.append(Guard(path.then("attr", name), "unchanged", value))
+
+
+def _is_plain(value: Any) -> bool:
+    if type(value) in (tuple, frozenset):
+        return all(map(_is_plain, value))
+    return isinstance(value, (*_PLAIN, Enum)) or is_unchanging(value)
+
+
 def speaks(value: Any) -> bool:
-    """True of an object of a user's class, which is shown by a method of its own."""
+    """True of an object that is shown by a method of its class."""
     if current() is None or isinstance(value, (BaseException, type, Enum)):
         return False
     kind = type(value)
     ours = kind.__module__.startswith("jitad.")
-    return hasattr(value, "__dict__") and not ours and not is_library_thing(kind)
+    return holds_attributes(value) and not ours and not is_unchanging(value)
 
 
 def is_shown_by_repr(value: Any) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 
 from jitad.errors import JitadError
 from jitad.trace.around.libraries import is_library_thing
+from jitad.trace.around.telling import is_outside
 from jitad.trace.containers.writing import MUTABLE, kind_of, note, writes
 from jitad.trace.context import Trace
 from jitad.values.kind import fail
@@ -50,8 +51,21 @@ def unaltered(
     return out
 
 
+def untouched(
+    trace: Trace | None, things: Iterable[Any], name: str, f: Callable[..., Any], *args: Any,
+    **kwargs: Any,
+) -> Any:  # fmt: skip
+    """The same; an error, too, if it may read attributes, which in other calls may be others."""
+    things = tuple(things)
+    for thing in things if trace is not None else ():
+        if type(thing).__module__.partition(".")[0] != "logging" and is_outside(trace, thing):
+            raise fail(JitadError, f"{name} reads a {type(thing).__name__} from outside, and a "
+                       "trace would not see what", "Read its attributes in your own code.")
+    return unaltered(trace, things, name, f, *args, **kwargs)
+
+
 def read_item(trace: Trace | None, get: Callable[..., Any], owner: Any, index: Any) -> Any:
-    return unaltered(trace, (owner,), "reading an item", get, owner, index)
+    return untouched(trace, (owner,), "reading an item", get, owner, index)
 
 
 def note_written(owner: Any, f: Any) -> None:

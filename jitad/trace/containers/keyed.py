@@ -20,6 +20,8 @@ import numpy as np
 from jitad.errors import JitadIndexError, JitadTypeError
 from jitad.tape.build import Leaf
 from jitad.tape.types import INT
+from jitad.trace.around import distinct
+from jitad.trace.around.telling import kept_as_it_is
 from jitad.trace.calls import call, special
 from jitad.trace.containers import lists, partial, tabled
 from jitad.trace.containers.iterables import pick
@@ -45,12 +47,12 @@ _REMEDY = ("Give the dict all its keys first (`dict.fromkeys(range(n), 0.0)`), "
            "or count in an array (`np.zeros(n)`).")  # fmt: skip
 
 
-def plain(key: Any) -> Any:
+def plain(key: Any, among: Any = ()) -> Any:
     """The int that a key is, where dicts of this function get keys by ints of its arguments."""
     trace = current()
     if type(key) is tuple and is_traced(key):
         return tuple(map(_plain_part, key))
-    hashable(key)
+    hashable(key, among=among)
     if not isinstance(key, Leaf) or trace is None or not trace.insight.keys:
         return key
     value = trace.builder.rely(key.atom)
@@ -85,21 +87,24 @@ def _numbers(key: Any) -> Iterator[Leaf]:
             yield k
 
 
-def hashable(*keys: Any) -> None:
+def hashable(*keys: Any, among: Any = ()) -> None:
     """What becomes a key, or is looked for among keys, must be known to be what it is."""
     for key in keys:
         if type(key) is tuple:
-            hashable(*key)
+            hashable(*key, among=among)
         if listed(key) is not None:
             raise fail(JitadTypeError, "a frozenset whose elements depend on traced values can't "
                        "be a key", "Use a tuple of its elements, in a known order.")  # fmt: skip
         hashed: Any = type(key).__hash__
         if hashed is not object.__hash__:
+            kept_as_it_is(key)
             continue
         if is_held(key):
             raise fail(JitadTypeError, COPIES.format("hash"),
                        "Use something that is in it for a key.")  # fmt: skip
         told_apart(key)
+        if (trace := current()) is not None:
+            distinct.key(trace.captures, key, among)
 
 
 def made(thing: Any) -> Any:

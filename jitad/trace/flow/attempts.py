@@ -18,14 +18,9 @@ from typing import Any
 from jitad.errors import (
     FINISHED,
     GuardMiss,
-    JitadAttributeError,
     JitadError,
     JitadExtentError,
-    JitadIndexError,
-    JitadOverflowError,
-    JitadUnboundLocalError,
-    JitadValueError,
-    JitadZeroDivisionError,
+    JitadIntegerError,
 )
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Lit
@@ -41,9 +36,7 @@ from jitad.values.number import bind
 
 MOST_DETOURS = 60  # inside each other
 RAISED = "_jx"
-# jitad's own errors that are the program's
-_OF_PROGRAM = (JitadAttributeError, JitadIndexError, JitadOverflowError, JitadUnboundLocalError,
-               JitadValueError, JitadZeroDivisionError)  # fmt: skip
+_REFUSING = (JitadError, JitadExtentError, JitadIntegerError)
 
 
 class Thrown(Exception):
@@ -83,10 +76,6 @@ def _those(value: Among, may_be: Callable[[Any], bool]) -> Any:
     pairs = zip((*value.flags, True), value.among, strict=True)
     there = [(flag, x) for flag, x in pairs if may_be(x)]
     return one_of([flag for flag, _ in there[:-1]], [x for _, x in there])
-
-
-def _is_of_program(error: JitadError) -> bool:
-    return isinstance(error, _OF_PROGRAM) or getattr(error, "of_program", False)
 
 
 def exception_of(error: BaseException) -> Any:
@@ -148,10 +137,10 @@ class Attempt:
 
     def _takes(self, error: BaseException) -> bool:
         if self.trace is None:
-            return isinstance(error, _flat(self.given()))
-        if isinstance(error, GuardMiss) or not is_of_program(error):
+            return takes(_flat(self.given()), error)
+        if isinstance(error, JitadError) and not error.of_program:
             return False
-        if isinstance(error, JitadError) and not _is_of_program(error):
+        if isinstance(error, GuardMiss) or not is_of_program(error):
             return False
         if isinstance(error, Thrown) or not self.kinds:
             return bool(self.kinds) or caught(self.trace, type(error))
@@ -159,6 +148,16 @@ class Attempt:
 
     def joined(self) -> tuple[Any, ...]:
         return (self.raised, *self.state)
+
+
+def takes(kinds: tuple[type, ...], error: BaseException) -> bool:
+    """Does `except kinds` of a function that is differentiated eagerly take this?
+
+    Not what jitad alone refuses: Python could do it.  But those that name jitad's errors mean them.
+    """
+    if isinstance(error, JitadError) and not error.of_program:
+        kinds = tuple(k for k in kinds if issubclass(k, JitadError))
+    return isinstance(error, kinds)
 
 
 def _flat(kinds: Any) -> tuple[type, ...]:
@@ -209,7 +208,7 @@ def caught(trace: Trace, kind: type) -> bool:
 
 def is_caught(trace: Trace, error: BaseException) -> bool:
     """The same of an exception; not of what jitad refuses to trace."""
-    if isinstance(error, JitadError) and not _is_of_program(error):
+    if isinstance(error, JitadError) and not error.of_program:
         return False
     return is_of_program(error) and would_catch(trace, type(error))
 
@@ -222,7 +221,7 @@ def would_catch(trace: Trace, kind: type[BaseException]) -> bool:
 def diverted(trace: Trace, ins: tuple[Atom, ...], params: dict[str, Any]) -> bool:
     """A check is about to be made: True where an attempt sees to it."""
     kind = params["exception"]
-    if kind in (JitadError, JitadExtentError) or not would_catch(trace, kind):
+    if kind in _REFUSING or not would_catch(trace, kind):
         return False  # what jitad refuses is none of the program's business
     ok = ins[0]
     if isinstance(ok, Lit) and ok.value:
@@ -385,7 +384,7 @@ def thrown(raised: Any) -> Any:
 
 def pythons(error: Any) -> Any:
     """Where Python or NumPy would raise, an exception as theirs."""
-    if not isinstance(error, JitadError) or not _is_of_program(error):
+    if not isinstance(error, JitadError) or not error.of_program:
         return error
     own: Any = next(c for c in type(error).__mro__ if not issubclass(c, JitadError))
     return own(error.what.partition("\n  File ")[0])

@@ -16,7 +16,7 @@ from jitad.primitives import TABLE
 from jitad.tape.build import Leaf
 from jitad.tape.ir import STRUCTURED, Atom, Block, Lit, Pos, Var, shape_outside
 from jitad.tape.types import BOOL
-from jitad.trace.around.unseen import unaltered
+from jitad.trace.around.unseen import untouched
 from jitad.trace.calls import call, special
 from jitad.trace.containers import partial
 from jitad.trace.containers.listed import inside
@@ -97,7 +97,7 @@ def truth(value: Any) -> Any:
             found = special(value, name)
             if found is not None:
                 return truth(call(found, value))
-        return unaltered(current(), (value,), "its truth", bool, value)
+        return untouched(current(), (value,), "its truth", bool, value)
     if value.type.dtype == "b1":  # type: ignore[union-attr]
         return value
     return bind("ne", value, 0)

@@ -7,12 +7,11 @@ undone before the next one is traced.
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from types import FunctionType, MemberDescriptorType, MethodType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from jitad.closures import is_function
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Pos
 from jitad.trace.around.libraries import is_library_thing
+from jitad.trace.around.objects import slots
 from jitad.trace.containers.listed import IN_ORDER, KINDS, SETS, elements_of, key_of, listed
 from jitad.trace.containers.stretch import Stretch
 from jitad.trace.containers.writing import content_of, kind_of
@@ -183,7 +183,7 @@ def _keys(value: Any) -> tuple[Any, ...] | None:
     if type(value) in _DICTS:
         return tuple(value)
     if kind_of(value) is not None:  # of a class of the user's, say
-        attributes = (*getattr(value, "__dict__", ()), *_slots(value))
+        attributes = (*getattr(value, "__dict__", ()), *slots(value))
         return (CONTENT, *attributes) if was_made(value) else None
     if isinstance(value, frozenset):
         return None
@@ -196,10 +196,10 @@ def _keys(value: Any) -> tuple[Any, ...] | None:
         return None
     if callable(value) and not _is_users(type(value)):
         return None
-    slots = () if is_library_thing(type(value)) else tuple(_slots(value))
-    if not slots and not hasattr(value, "__dict__"):
+    held = () if is_library_thing(type(value)) else tuple(slots(value))
+    if not held and not hasattr(value, "__dict__"):
         return None
-    return (*getattr(value, "__dict__", ()), *slots)
+    return (*getattr(value, "__dict__", ()), *held)
 
 
 def _is_users(kind: type) -> bool:
@@ -207,20 +207,6 @@ def _is_users(kind: type) -> bool:
     if not isinstance(kind.__call__, FunctionType) or kind.__module__.startswith("jitad."):
         return False
     return issubclass(kind, ABCPolyBase) or not is_library_thing(kind)
-
-
-def _slots(value: Any) -> Iterator[str]:
-    """The names of what an object holds in slots."""
-    for c in type(value).__mro__:
-        given = vars(c).get("__slots__", ())
-        for name in (given,) if isinstance(given, str) else given:
-            if name.startswith("__") and not name.endswith("__"):
-                name = f"_{c.__name__.lstrip('_')}{name}"
-            slot = vars(c).get(name)
-            if isinstance(slot, MemberDescriptorType):
-                with contextlib.suppress(AttributeError):  # nothing is in it
-                    slot.__get__(value)
-                    yield name
 
 
 def _is_plain(value: Any) -> bool:

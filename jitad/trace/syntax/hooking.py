@@ -36,7 +36,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from jitad.tape.ir import Pos
-from jitad.trace.identity import asks_for_truth
 from jitad.trace.syntax import names as of
 from jitad.trace.syntax.bindings import lower_bindings
 from jitad.trace.syntax.exits import _at, lower_exits, only_truth
@@ -44,6 +43,7 @@ from jitad.trace.syntax.expressions import Expressions, _later, _load, _store
 from jitad.trace.syntax.guarded import lower_guards
 from jitad.trace.syntax.handlers import lower_handlers
 from jitad.trace.syntax.hooked import hook, hook_of
+from jitad.trace.syntax.matching import with_hooks
 from jitad.trace.syntax.names import Attempt, Liveness, Settled
 from jitad.trace.syntax.swapping import exchanged
 
@@ -301,20 +301,12 @@ class Hooking(Expressions):
         return out
 
     def visit_Match(self, s: ast.Match) -> list[ast.stmt]:
-        subject = self.visit(s.subject)
-        how = "matched" if asks_for_truth(s.cases) else "compared"
-        s.subject = _at(hook(how, subject), subject)
-        before, classes = set(self.bound), []
+        before = set(self.bound)
+        classes, bound = with_hooks(s, self.visit, self.unit.fresh)
         for c in s.cases:
-            for node in ast.walk(c.pattern):
-                if isinstance(node, ast.MatchClass):
-                    name = self.unit.fresh("t")
-                    found = hook("pattern_class", _later(self.visit(node.cls)))
-                    classes.append(ast.Assign([_store(name)], found))
-                    node.cls = _load(name)
             self.bound = before | set(of.assigned([c.pattern]))
             c.guard = self.visit(c.guard) if c.guard else None
-            c.body = self.block(c.body)
+            c.body = [*bound(c), *self.block(c.body)]
         self.bound = before
         return [*self.noted(*of.assigned([c.pattern for c in s.cases])), *classes, s]
 

@@ -36,7 +36,7 @@ from jitad.values.complexes.parts import (
     weak,
     zero,
 )
-from jitad.values.kind import fail, is_python, type_of
+from jitad.values.kind import fail, is_python, missing, type_of
 from jitad.values.layout import spaced
 from jitad.values.number import Number
 from jitad.values.registry import call, is_traced
@@ -415,8 +415,8 @@ class Complex:
         if name.startswith("__"):
             raise AttributeError(name)
         if hasattr(np.ndarray, name):
-            raise fail(JitadAttributeError, f"the attribute {name!r} of complex arrays is not "
-                       "supported on traced or differentiated arrays")  # fmt: skip
+            raise missing(f"the attribute {name!r} of complex arrays is not supported on traced "
+                          "or differentiated arrays")  # fmt: skip
         raise AttributeError(f"'complex' object has no attribute {name!r}")
 
     # -- NumPy's protocols ------------------------------------------------------------------------
