@@ -13,21 +13,26 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from jitad.errors import JitadError
 from jitad.tape.ir import Pos
+from jitad.trace.around.outside import differentiates
 from jitad.trace.context import Trace
 from jitad.values.array import ArrayHandle
+from jitad.values.kind import fail
 from jitad.values.number import Number
 from jitad.values.stand_ins import adopt
 from jitad.where import caller
 
 _LOGS = frozenset({"debug", "info", "warning", "warn", "error", "critical", "fatal", "log"})
 _FILTERS = (warnings.simplefilter, warnings.filterwarnings, warnings.resetwarnings)
+_OF_WARNINGS = (*_FILTERS, warnings.catch_warnings)
 _ASKED: dict[Any, Any] = {
     logging.Logger.isEnabledFor: False, logging.Logger.getEffectiveLevel: 0,
     logging.LoggerAdapter.isEnabledFor: False, logging.Logger.hasHandlers: False,
@@ -43,6 +48,10 @@ def instead(trace: Trace | None, f: Any) -> Callable[..., Any] | None:
         return None
     if f is print or _acts(f):
         return lambda *args, **kwargs: _act(trace, f, args, kwargs)
+    if (f is np.errstate and trace is not None) or (
+        f in _OF_WARNINGS and (differentiates() if trace is None else _undone(trace, f))
+    ):
+        return lambda *args, **kwargs: _handled(f, args, kwargs)
     if trace is None or getattr(f, "__module__", None) not in ("logging", "os", "time", "warnings"):
         return None
     if f is os.getenv:
@@ -53,10 +62,32 @@ def instead(trace: Trace | None, f: Any) -> Callable[..., Any] | None:
         return lambda *args: opaque.call(f, args, like=_ASKED[f], idle=True)
     if f is logging.getLogger:  # the same at every call
         return lambda *args: f(*args)
-    if f in _FILTERS and warnings.filters is not trace.filters:
-        # in a catch_warnings that the trace has entered, and that will undo it
-        return lambda *args, **kwargs: f(*args, **kwargs)
     return None
+
+
+def _undone(trace: Trace, f: Any) -> bool:
+    """Is it in a catch_warnings that the trace has entered, and that will undo it?"""
+    return f is warnings.catch_warnings or warnings.filters is not trace.filters
+
+
+def check_errstate(how: Iterable[Any]) -> None:
+    """What a kernel computes does not depend on how errors of floats are handled."""
+    if any(h in ("raise", "call") for h in how):
+        raise fail(JitadError, "an errstate that raises, or calls, is not seen by kernels",
+                   "Test the numbers: np.isfinite(y).all().")  # fmt: skip
+
+
+def _handled(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """How warnings, and errors of floats, are to be handled: not so that what is computed, or which
+    path is taken, depends on it."""
+    raising = f in _FILTERS and "error" in (*args[:1], kwargs.get("action"))
+    recording = f is warnings.catch_warnings and kwargs.get("record")
+    if f is np.errstate:
+        check_errstate(kwargs.values())
+    if raising or recording:
+        raise fail(JitadError, "warnings that are errors, or are recorded, are not given by "
+                   "kernels and derivatives", "Test the numbers: np.isfinite(y).all().")  # fmt: skip
+    return f(*args, **kwargs)
 
 
 def _acts(f: Any) -> bool:

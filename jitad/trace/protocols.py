@@ -20,7 +20,10 @@ from collections.abc import Callable, Iterator
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from jitad.errors import JitadError
+from jitad.trace import acts
 from jitad.trace.around import modules
 from jitad.trace.around.libraries import is_library_thing
 from jitad.trace.around.paths import Guard, Path, Root, shape_of
@@ -181,6 +184,9 @@ def _is_refusal(error: BaseException | None) -> bool:
     return isinstance(error, JitadError) and not error.of_program
 
 
+_ERRORS = ("all", "divide", "over", "under", "invalid")
+
+
 class _Suppress(contextlib.suppress):
     def __exit__(self, *error: Any) -> bool:
         return not _is_refusal(error[1]) and super().__exit__(*error)
@@ -188,6 +194,8 @@ class _Suppress(contextlib.suppress):
 
 def entering(thing: Any) -> Any:
     """What stands in a `with`."""
+    if type(thing) is np.errstate and current() is not None:
+        acts.check_errstate(getattr(thing, f"_{name}", None) for name in _ERRORS)
     if type(thing) is contextlib.suppress:
         return _Suppress(*thing._exceptions)  # type: ignore[attr-defined]
     users = any(special(thing, name) for name in ("__enter__", "__exit__"))

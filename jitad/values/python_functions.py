@@ -289,8 +289,7 @@ def hasattr_(x: Any, name: str) -> bool:
     """Numbers and arrays have the attributes of any other of their class."""
     if not is_value(x):
         return hasattr(x, name)
-    kind = python_type(x)
-    return hasattr(np.empty(0) if kind is np.ndarray else kind(), name)
+    return name == "__class__" or any(name in vars(c) for c in python_type(x).__mro__)
 
 
 @replaces(getattr, plain=False)

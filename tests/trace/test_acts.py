@@ -224,3 +224,68 @@ def test_tracebacks_are_refused():
 
     with pytest.raises(JitadError, match="Log its text"):
         jitad.jit_grad(f)(1.0)
+
+
+# -- floating-point errors and warnings that decide something -------------------------------------
+
+
+def by_errstate(x):
+    with np.errstate(divide="raise", invalid="raise"):
+        try:
+            return np.log(x).sum()
+        except FloatingPointError:
+            return 7.0 * x.sum()
+
+
+def by_a_call(x):
+    def called(*_):
+        raise ValueError("called")
+
+    with np.errstate(divide="call", invalid="call", call=called):
+        try:
+            return np.log(x).sum()
+        except ValueError:
+            return 7.0 * x.sum()
+
+
+def by_warnings(x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            return np.log(x).sum()
+        except RuntimeWarning:
+            return 7.0 * x.sum()
+
+
+def by_a_record(x):
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        r = np.log(x).sum()
+    return 7.0 * x.sum() if seen else r
+
+
+@pytest.mark.filterwarnings("default:.*:RuntimeWarning")
+@pytest.mark.parametrize("f", [by_errstate, by_a_call, by_warnings, by_a_record])
+def test_what_numpy_raises_and_warns_of_is_not_overlooked(f):
+    """What a kernel can't tell is refused, or left to NumPy; and never is the other path taken."""
+    given = ([0.5, 1.5], [0.0, 1.5], [-1.0, 2.0])
+    for x, slope in zip(map(np.array, given), ([2.0, 2 / 3], [7.0, 7.0], [7.0, 7.0]), strict=True):
+        with pytest.raises(JitadError):
+            jitad.jit_grad(f)(x)
+        with pytest.warns(jitad.FallbackWarning):
+            assert jitad.jit(f, fallback=True)(x) == f(x)
+        try:
+            found = jitad.grad(f)(x)
+        except JitadError:
+            assert f in (by_warnings, by_a_record)
+            continue
+        np.testing.assert_allclose(found, slope, rtol=1e-12)
+
+
+def test_errors_that_are_ignored_may_be():
+    def f(x):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return np.where(x > 0.0, np.log(x), 0.0).sum()
+
+    assert jitad.jit_grad(f)(np.array([-1.0, 2.0])).tolist() == [0.0, 0.5]

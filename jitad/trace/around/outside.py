@@ -116,6 +116,11 @@ def _check_disjoint(
             )  # fmt: skip
 
 
+def differentiates() -> bool:
+    """Is this thread inside of a derivative that is computed eagerly?"""
+    return _here.copying > 0
+
+
 def note(
     target: object, slot: Any, read: Callable[[], Any], assign: Callable[[Any], None]
 ) -> None:
