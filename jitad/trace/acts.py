@@ -86,7 +86,7 @@ def _handled(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         check_errstate(kwargs.values())
     if raising or recording:
         raise fail(JitadError, "warnings that are errors, or are recorded, are not given by "
-                   "kernels and derivatives", "Test the numbers: np.isfinite(y).all().")  # fmt: skip
+                   "kernels and derivatives", "Test the numbers: np.isfinite(y).all().")
     return f(*args, **kwargs)
 
 
@@ -113,6 +113,9 @@ def _act(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str, A
     from jitad.trace.effects import record  # results may hold functions
 
     if f is print:
+        from jitad.trace.texts import known  # which asks here
+
+        known(*kwargs.values())
         # sys.stdout is whatever it is when the kernel runs
         f = _Printed({k: v for k, v in kwargs.items() if k != "file" or v is not sys.stdout})
         name, kwargs = "print", {}

@@ -16,10 +16,14 @@ from jitad.primitives.late import late
 from jitad.tape.build import Builder
 from jitad.tape.ir import Atom
 from jitad.tape.types import Scalar
+from jitad.trace.around.objects import attributes
 from jitad.trace.context import Trace
 from jitad.trace.joins.snapshot import snapshot
 from jitad.trace.results import output_of
 from jitad.trace.texts import PERCENT, Shown, Text, is_late
+from jitad.values.array import ArrayHandle
+from jitad.values.kind import is_python, type_of
+from jitad.values.number import Number
 
 
 def record(
@@ -86,14 +90,37 @@ def _taken_apart(b: Builder, value: Any) -> tuple[list[Atom], Any]:
     return atoms, rebuild
 
 
-def _described(x: Any) -> str:
+def _described(x: Any, depth: int = 8) -> str:
+    """What it is made of; where that differs, something else is made of a kernel's values."""
     if isinstance(x, Text):
-        return repr("".join(p if isinstance(p, str) else _hole(p) for p in x.parts))
-    return "{}" if is_late(x) else repr(x)
+        return repr("".join(p if isinstance(p, str) else _hole(p, depth) for p in x.parts))
+    if isinstance(x, Number):
+        return "{}" if is_python(x) else f"{{{type_of(x).dtype}}}"
+    if isinstance(x, ArrayHandle):
+        return f"{{{x.dtype}, {x.ndim}}}"
+    if not is_late(x):
+        return repr(x)
+    if not depth:
+        return "{}"
+    match x:
+        case list() | tuple():
+            parts = ", ".join(_described(v, depth - 1) for v in x)
+            return f"[{parts}]" if type(x) is list else f"{_name(x)}({parts})"
+        case dict():
+            parts = ", ".join(f"{k!r}: {_described(v, depth - 1)}" for k, v in x.items())
+            return f"{_name(x)}{{{parts}}}"
+    parts = ", ".join(f"{k}={_described(v, depth - 1)}" for k, v in attributes(x).items())
+    return f"{_name(x)}({parts})"
 
 
-def _hole(p: Shown) -> str:
+def _name(x: Any) -> str:
+    return "" if type(x) in (tuple, dict) else type(x).__qualname__
+
+
+def _hole(p: Shown, depth: int) -> str:
+    of = _described(p.value, depth)
+    of = "" if of == "{}" else of
     if p.conversion == PERCENT:
-        return p.format
+        return p.format + of
     conversion = {114: "!r", 97: "!a"}.get(p.conversion, "")
-    return "{" + conversion + (f":{p.format}" if p.format else "") + "}"
+    return "{" + of + conversion + (f":{p.format}" if p.format else "") + "}"
