@@ -126,10 +126,10 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         method = special(args[0], "__repr__")
     if method:
         return call(method, *args, **kwargs)
-    if getattr(f, "__module__", None) == "math" or any(f is kind for kind in _FLOATS):
-        args = tuple(call(float, a) if special(a, "__float__") else a for a in args)
     replacement = _replacement(trace, f, args)
     if replacement is not None:
+        if replacement is implementation(f) or f is range:
+            args = answers.given(trace, f, args)
         if type(f) in _LIBRARY and f in calling:
             args, kwargs = _handed(args), {k: _handed((v,))[0] for k, v in kwargs.items()}
         if trace is not None and replacement is implementation(f) and any(map(holds_among, args)):
@@ -427,9 +427,6 @@ _NATIVE_SPECIAL: dict[Any, str] = {
     operator.index: "__index__", np.asarray: "__array__", np.array: "__array__",
 }  # fmt: skip
 
-_FLOATS = (np.float64, np.float32)
-
-
 def _handed(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Arguments with the user's functions, also those in lists, as their twins."""
     return tuple([*map(callback, a)] if type(a) is list else callback(a) for a in args)
@@ -469,6 +466,6 @@ def _changes(f: Any) -> bool:
 _METHODS = (BuiltinMethodType, MethodWrapperType)
 
 
-from jitad.trace import instances, protocols  # noqa: E402  (which call)
+from jitad.trace import answers, instances, protocols  # noqa: E402  (which call)
 from jitad.trace.containers import keyed, partial  # noqa: E402  (which call)
 from jitad.trace.library import run_native  # noqa: E402

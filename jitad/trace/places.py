@@ -380,8 +380,7 @@ def get_item(owner: Any, index: Any) -> Any:
         return outside.met(owner[index])
     if stretched(owner) is not None:
         return lists.get(owner, index)
-    if isinstance(owner, keyed.ORDERED) and (found := special(index, "__index__")) is not None:
-        index = call(found, index)
+    index = keyed.as_index(owner, index)
     if isinstance(index, slice) and (found := keyed.part(owner, index)) is not None:
         return found
     if isinstance(index, Leaf) and isinstance(owner, (list, tuple, str)):
@@ -453,7 +452,7 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
                 lists.put(owner, index, value)
             return
     if not isinstance(owner, (ArrayHandle, Complex)):
-        found = special(owner, "__setitem__")
+        index, found = keyed.as_index(owner, index), special(owner, "__setitem__")
         if found is not None:
             call(found, owner, index, value)
             return

@@ -118,6 +118,10 @@ _ITERATING: dict[Any, slice] = {
 
 def iterated(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments of a function, with iterators for those that it iterates over."""
+    if f is dict and args and special(args[0], "keys") is not None:
+        from jitad.trace.containers.unpacking import mapping  # which asks here
+
+        return (mapping(args[0]), *args[1:])
     which = _iterated(f, len(args))
     if which is None:
         return args
@@ -128,7 +132,7 @@ def iterated(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
 def by_own_methods(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The same, of objects of the user's only, which say themselves how that is done."""
     which = _iterated(f, len(args))
-    if which is None:
+    if which is None or f is dict:
         return args
     places = range(*which.indices(len(args)))
     return tuple(items(a) if k in places and type(a) not in _KNOWN and special(a, "__iter__")

@@ -34,6 +34,8 @@ from jitad.trace.joins.selected import either, fork
 from jitad.trace.joins.unset import is_among, is_optional
 from jitad.trace.joins.which import told_apart
 from jitad.values import extents
+from jitad.values.array import ArrayHandle
+from jitad.values.complexes.number import Complex
 from jitad.values.journal import is_held
 from jitad.values.journal import made as note_made
 from jitad.values.kind import fail, require, type_of
@@ -41,6 +43,7 @@ from jitad.values.number import Number, bind
 
 MOST_PLACES = 8  # of which each is asked whether a traced number means it
 DICTS = (dict, OrderedDict, defaultdict, Counter)
+_PLAIN = (int, str, Leaf, ArrayHandle, type(None), type(...))
 ORDERED = (list, tuple, range, str, bytes)
 _NEW = "a key that depends on traced values can't be new in a dict"
 _REMEDY = ("Give the dict all its keys first (`dict.fromkeys(range(n), 0.0)`), "
@@ -85,6 +88,20 @@ def _numbers(key: Any) -> Iterator[Leaf]:
             yield from _numbers(k)
         elif isinstance(k, Leaf):
             yield k
+
+
+def as_index(owner: Any, index: Any) -> Any:
+    """The index of a sequence or an array, with the ints that objects of the user's give for it."""
+    if type(index) in _PLAIN or not isinstance(owner, (*ORDERED, ArrayHandle, Complex)):
+        return index
+    if type(index) is slice:
+        ends = index.start, index.stop, index.step
+        new = [as_index(owner, k) for k in ends]
+        return index if all(a is b for a, b in zip(ends, new, strict=True)) else slice(*new)
+    if type(index) is tuple:
+        return tuple(as_index(owner, k) for k in index)
+    found = special(index, "__index__")
+    return index if found is None else call(found, index)
 
 
 def hashable(*keys: Any, among: Any = ()) -> None:

@@ -9,6 +9,7 @@ from jitad.errors import JitadValueError
 from jitad.plain import as_written
 from jitad.tape.build import Leaf
 from jitad.trace import protocols
+from jitad.trace.calls import call, special
 from jitad.trace.containers import lists, partial, tabled
 from jitad.trace.containers.spread_out import Spread
 from jitad.trace.containers.stretch import stretched
@@ -105,7 +106,7 @@ def displayed(*parts: tuple[Any, ...]) -> dict[Any, Any]:
             other = present(given[0])
             if tabled.is_tabled(other) and not tabled.is_tabled(out):
                 tabled.takes(out)
-            partial.update(out, other if type(other) is dict else {**other})
+            partial.update(out, other if type(other) is dict else {**mapping(other)})
     return out
 
 
@@ -115,4 +116,9 @@ def mapping(value: Any) -> Any:
         trace.step(sys._getframe(1))
     value = present(value)
     partial.checked("spread out by two stars", value)
-    return value
+    keys = special(value, "keys")
+    if keys is None:
+        return value
+    from jitad.trace.places import get_item  # which unpacks
+
+    return {k: get_item(value, k) for k in protocols.items(call(keys, value))}
