@@ -27,7 +27,7 @@ from jitad.trace.containers.stretch import Stretch
 from jitad.trace.context import alone
 from jitad.trace.joins.forms import Form, Handle, Keep, Number, Record
 from jitad.trace.joins.snapshot import Num, Obj
-from jitad.trace.results import made_of, scalar_class
+from jitad.trace.results import There, made_of, scalar_class
 from jitad.trace.trace import Traced
 from jitad.values.complexes.number import Complex, plain
 
@@ -39,7 +39,7 @@ LOOKUP = (AttributeError, LookupError, ValueError, TypeError)
 
 def finish(traced: Traced, flat: tuple[Any, ...], function: Any, args: Any, kwargs: Any) -> Any:
     """The user's result; what the call writes is written now, the kernel having succeeded."""
-    result = traced.output.rebuild(flat)
+    result = traced.output.rebuild(flat, function, args, kwargs)
     if traced.commits:
         with alone():
             check_overlap(traced, function, args, kwargs)
@@ -434,6 +434,8 @@ def result_expression(form: Form, s: Source | None = None) -> str | None:
                 if id(f) not in arrays:
                     arrays[id(f)] = as_given(f)
                 return arrays[id(f)]
+            case There(path=path):
+                return None if s is None else s.at(path)
             case Keep(Num(value) | Obj(value)) if s is not None:
                 return s.name("kept", value)
             case Record(of) if id(f) not in nodes and type(of.value) is not Stretch:

@@ -193,6 +193,8 @@ def _entry(
 ) -> tuple[Any, ...]:
     if traced.commits or traced.guessed or traced.rooms or traced.new_keys:
         raise Unstated("writes, functions of Python's, lists that grow")
+    if traced.output.there:
+        raise Unstated("a thing from outside is returned")
     paths = tuple(c.path for c in traced.captures if not _constant(c.path))
     if any(path.root != "function" for path in paths):
         raise Unstated("an input that is found from elsewhere")

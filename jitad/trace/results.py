@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,7 @@ class Output:
 def output_of(
     builder: Builder, s: Snapshot, outputs: list[Atom], path_of: PathOf | None = None
 ) -> Output:
-    """`path_of`: where things are found that stay what they are; none do that are returned."""
+    """`path_of`: where things are found that stay what they are."""
     first = len(outputs)
     seen: dict[int, Form] = {}
     form = result_form(s, seen, path_of)
@@ -144,6 +145,14 @@ def around(captures: Captures, target: Any) -> PathOf:
     return lambda thing: None if thing is target else captures.path_of(thing)
 
 
+def handed_on(captures: Captures) -> PathOf:
+    """Where a thing is found that is returned as it is: a function, with what it closes over."""
+    return lambda thing: captures.path_of(thing) if isinstance(thing, _HANDED_ON) else None
+
+
+_HANDED_ON = (FunctionType, MethodType, functools.partial, set)
+
+
 def _path_of(s: Snapshot, path_of: PathOf) -> Path | None:
     """Where the thing is found that a snapshot is of."""
     if isinstance(s, Rec) and type(s.value) is Complex:  # whose parts are registered
@@ -152,7 +161,7 @@ def _path_of(s: Snapshot, path_of: PathOf) -> Path | None:
         names = [p.steps[-1] for p in paths if p is not None and p.steps]
         is_one = names == [("attr", "real"), ("attr", "imag")] and whole[0] == whole[1]
         return whole[0] if is_one else None
-    return path_of(s.value) if isinstance(s, (Arr, Rec)) else None
+    return path_of(s.value) if isinstance(s, (Arr, Rec, Obj)) else None
 
 
 def result_form(

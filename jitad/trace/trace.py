@@ -40,7 +40,7 @@ from jitad.trace.joins.join import build, extract, kinds
 from jitad.trace.joins.snapshot import Arr, Rec, Snapshot, snapshot
 from jitad.trace.joins.unset import UNSET
 from jitad.trace.places import local
-from jitad.trace.results import Output, around, output_of, result_form
+from jitad.trace.results import Output, around, handed_on, output_of, result_form
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
 from jitad.values.journal import MISSING
@@ -252,7 +252,7 @@ def _trace(
                 raise
             result = None if result is UNSET else result  # every path raises, at run time
             outputs: list[Atom] = []
-            output = output_of(builder, snapshot(result), outputs)
+            output = output_of(builder, snapshot(result), outputs, handed_on(captures))
             commits = _commits(running, outputs)
             distinct.memories_differ(captures)
             distinct.keys_differ(captures)
