@@ -221,8 +221,8 @@ def would_catch(trace: Trace, kind: type[BaseException]) -> bool:
 def diverted(trace: Trace, ins: tuple[Atom, ...], params: dict[str, Any]) -> bool:
     """A check is about to be made: True where an attempt sees to it."""
     kind = params["exception"]
-    if kind in _REFUSING or not would_catch(trace, kind):
-        return False  # what jitad refuses is none of the program's business
+    if kind in _REFUSING or trace.builder.pos is None or not would_catch(trace, kind):
+        return False  # none of the program's business, nor what is read before all of it
     ok = ins[0]
     if isinstance(ok, Lit) and ok.value:
         return True
