@@ -6,6 +6,7 @@ What no trace can follow may be refused, but never be what it was.
 
 from __future__ import annotations
 
+import collections
 import copy
 import dataclasses
 import datetime
@@ -381,6 +382,69 @@ def test_numbers_of_many_classes(f: Any, values: list[Any]) -> None:
     same_now(lambda x, k: f(x, k[0]), [values[0]], *[
         lambda _, v=v: [v] for v in values[1:] if abs(int(v)) < 2**63
     ])  # fmt: skip
+
+
+class Word(str):
+    w: Any
+
+
+class Data(bytes):
+    w: Any
+
+
+class Pair(tuple):
+    w: Any
+
+
+class Named(collections.namedtuple("Named", "a b")):
+    w: Any
+
+
+class Phase(complex):
+    w: Any
+
+
+class Row(list):
+    w: Any
+
+
+class Table(dict):
+    w: Any
+
+
+class Seen(set):
+    w: Any
+
+
+OF_CLASSES: list[Callable[[], Any]] = [
+    lambda: Word("ab"), lambda: Data(b"a"), lambda: Count(2), lambda: Length(2.0),
+    lambda: Phase(1j), lambda: Pair((1.0, 2.0)), lambda: Named(1.0, 2.0), lambda: Row([1.0]),
+    lambda: Table(a=1.0), lambda: Seen({1}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", OF_CLASSES)
+@pytest.mark.parametrize("f", [
+    lambda x: x * K.w, lambda x: x * getattr(K, "w", 1.0),
+    lambda x: x * (2.0 if hasattr(K, "z") else 3.0),
+    lambda x: x * (2.0 if isinstance(K, (Length, Phase, Word)) else 3.0),
+    lambda x: x * sum(vars(K).values()),
+])  # fmt: skip
+def test_attributes_of_numbers_texts_and_containers(f: Any, make: Any) -> None:
+    """Classes of the user's that are numbers, texts or containers, and have attributes."""
+    global K
+    compiled = jit(f)
+    for step in range(6):
+        if step % 3 == 0:
+            K = make()
+        K.w = 1.5 + step
+        if step == 2:
+            K.z = 1.0
+        try:
+            got = compiled(1.0)
+        except (JitadError, AttributeError):
+            continue
+        assert got == f(1.0)
 
 
 # -- functions that keep their results ------------------------------------------------------------

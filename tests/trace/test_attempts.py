@@ -8,8 +8,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy import sparse
-from scipy.interpolate import CubicSpline
 
 import jitad
 from jitad.errors import JitadError
@@ -499,29 +497,3 @@ def test_a_path_that_ends_in_what_nobody_catches():
         for x, kind in ((0.5, TypeError), (2.0, KeyError)):
             with pytest.raises(kind):
                 on_tape(derivative, x)
-
-
-THINGS = {
-    "a sparse matrix": (sparse.csr_matrix([[1.0, 0.0], [2.0, 3.0]]), lambda m, x: (m @ x[:2]).sum()),
-    "a spline": (CubicSpline([0.0, 1.0, 2.0], [0.0, 1.0, 4.0]), lambda s, x: s(x).sum()),
-    "a polynomial": (np.polynomial.Polynomial([1.0, 2.0]), lambda p, x: p(x).sum()),
-    "an array": (np.array([1.0, 2.0, 3.0]), lambda a, x: a @ x),
-    "a list": ([1.0, 2.0], lambda v, x: v[1] * x.sum()),
-}
-
-
-@pytest.mark.parametrize("what", THINGS)
-def test_things_from_outside_may_be_met_in_an_attempt_first(what):
-    thing, use = THINGS[what]
-
-    def f(x):
-        try:
-            v = use(thing, x)
-        except (TypeError, ValueError, IndexError):
-            v = x[0]
-        return v * x[1]
-
-    x = np.array([0.3, 0.5, 0.9])
-    value, slopes = jitad.jit_value_and_grad(f, fallback=False)(x)
-    assert value == pytest.approx(f(x), rel=1e-14)
-    np.testing.assert_allclose(slopes, jitad.grad(f)(x), rtol=1e-13)

@@ -11,6 +11,8 @@ import math
 import numpy as np
 import pytest
 import scipy.linalg
+from scipy import sparse
+from scipy.interpolate import CubicSpline
 
 import jitad
 
@@ -271,3 +273,32 @@ def test_what_python_raises_is_caught(what):
     assert jitad.grad(f)(0.7, a) == pytest.approx(2.8, rel=1e-12)
     assert jitad.jit(f, fallback=True)(0.7, a) == pytest.approx(0.98, rel=1e-12)
     assert jitad.jit_grad(f, fallback=True)(0.7, a) == pytest.approx(2.8, rel=1e-12)
+
+
+# -- what is read before all -----------------------------------------------------------------------
+
+
+THINGS = {
+    "a sparse matrix": (sparse.csr_matrix([[1.0, 0.0], [2.0, 3.0]]), lambda m, x: m.dot(x[:2])[1]),
+    "a spline": (CubicSpline([0.0, 1.0, 2.0], [0.0, 1.0, 4.0]), lambda s, x: s(x).sum()),
+    "a polynomial": (np.polynomial.Polynomial([1.0, 2.0]), lambda p, x: p(x).sum()),
+    "an array": (np.array([1.0, 2.0, 3.0]), lambda a, x: a @ x),
+    "a list": ([1.0, 2.0], lambda v, x: v[1] * x.sum()),
+}
+
+
+@pytest.mark.parametrize("what", THINGS)
+def test_things_from_outside_may_be_met_in_an_attempt_first(what):
+    thing, use = THINGS[what]
+
+    def f(x):
+        try:
+            v = use(thing, x)
+        except (TypeError, ValueError, IndexError):
+            v = x[0]
+        return v * x[1]
+
+    x = np.array([0.3, 0.5, 0.9])
+    value, slopes = jitad.jit_value_and_grad(f, fallback=False)(x)
+    assert value == pytest.approx(f(x), rel=1e-14)
+    np.testing.assert_allclose(slopes, jitad.grad(f)(x), rtol=1e-13)

@@ -27,7 +27,7 @@ from jitad.tape.ir import Atom, Lit, Var, lit
 from jitad.tape.types import DTYPES, Array, Scalar, type_of_constant
 from jitad.trace.around.floatlists import is_long
 from jitad.trace.around.libraries import CACHED, is_library_thing, is_ufunc_of_numba
-from jitad.trace.around.objects import holds_attributes, is_unchanging
+from jitad.trace.around.objects import check_visible, holds_attributes, is_unchanging
 from jitad.trace.around.paths import (
     PLAIN_ARRAYS,
     Guard,
@@ -161,6 +161,10 @@ class Captures:
         match value:
             case Enum():  # which never changes, but may be another one's turn
                 return self._thing(path, value, Guard(path, "is", value))
+            case str() | bytes() | int() | float() | complex() if _is_of_users(type(value)):
+                self.guards.append(Guard(path, "value", value))
+                self.register(value, path)  # it may have attributes
+                return value
             case complex() | np.complexfloating():
                 return self._complex(path, value, Guard(path, "type", type(value)))
             case np.ndarray() if value.ndim and value.dtype.kind == "c":
@@ -209,7 +213,7 @@ class Captures:
         # nobody looks into functions that keep their results, nor into what Numba makes of some
         if isinstance(value, (np.ufunc, CACHED)) or is_ufunc_of_numba(value):
             return self._thing(path, value, Guard(path, "is", value))
-        self._check_visible(path, value)
+        check_visible(value, path, self.builder.pos)
         if is_unchanging(value):
             self.guards.append(Guard(path, "unchanged", value))
             self.register(value, path)
@@ -241,29 +245,6 @@ class Captures:
 
         with self.builder.at_root():  # what it computes of its parts serves all places
             return make(value, read)
-
-    def _check_visible(self, path: Path, value: Any) -> None:
-        """What Python reads of an object without a method of the user's is not seen, nor guarded.
-
-        So it is refused where the object is a container (or an iterator, which is used up).
-        """
-        kind = type(value)
-        if hasattr(kind, "__next__"):
-            raise JitadTypeError(
-                f"{path} is a {kind.__name__} from outside, which a call would advance",
-                self.builder.pos, "Make it a list, or make it anew inside the function.",
-            )  # fmt: skip
-        # not those of the class itself, which an Enum has
-        methods = [
-            getattr(kind, name) for name in _CONTENT
-            if any(name in vars(c) for c in kind.__mro__)
-        ]  # fmt: skip
-        seen = all(isinstance(m, FunctionType) and not is_library(m) for m in methods)
-        if not seen and not isinstance(value, _IMMUTABLE):
-            raise JitadTypeError(
-                f"{path} is a {kind.__name__}, whose content a trace can't follow",
-                self.builder.pos, "Make it a list, a tuple, a dict or an array.",
-            )  # fmt: skip
 
     def _copied(self, path: Path, value: Any) -> Any:
         """A container that is not taken apart: it has to stay as it is."""
@@ -305,6 +286,11 @@ class Captures:
 
     def _tuple(self, path: Path, value: tuple[Any, ...]) -> Any:
         self.guards.append(Guard(path, "keys", shape_of(value)))
+        if (own := getattr(value, "__dict__", None)) is not None:
+            self.guards.append(Guard(path.then("attr", "__dict__"), "keys", shape_of({})))
+            if own:
+                raise JitadTypeError(f"{path} is a tuple with attributes of its own",
+                                     self.builder.pos, "Make them items.")  # fmt: skip
         parts = [self.read(path.then("item", k), v) for k, v in enumerate(value)]
         if all(p is v for p, v in zip(parts, value, strict=True)):
             return value
@@ -483,8 +469,9 @@ class Captures:
         return var
 
 
-_CONTENT = ("__getitem__", "__iter__", "__len__", "__contains__", "__array__", "__buffer__")
-_IMMUTABLE = (range, slice, np.dtype)
+def _is_of_users(kind: type) -> bool:
+    """Is it a class of numbers or texts that the user has written, or a library for him?"""
+    return kind.__module__ not in ("builtins", "numpy")
 
 
 def _is_frozen(value: Any) -> bool:

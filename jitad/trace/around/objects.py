@@ -1,4 +1,4 @@
-"""What does an object hold, and is it one of those that never change?
+"""What does an object hold, is it one of those that never change, and can a trace follow it?
 
 A trace reads the attributes of an object one by one, those in `__slots__` as those in `__dict__`.
 Objects of a library's that are compared by what they are, and have no dict (fractions, dates,
@@ -11,10 +11,15 @@ import contextlib
 import functools
 from collections import deque
 from collections.abc import Iterator
-from types import MemberDescriptorType
+from types import FunctionType, MemberDescriptorType
 from typing import Any
 
+import numpy as np
+
+from jitad.errors import JitadTypeError
+from jitad.tape.ir import Pos
 from jitad.trace.around.libraries import is_library_thing
+from jitad.trace.rewrite import is_library
 
 CONTAINERS = (list, dict, tuple, set, frozenset, deque)
 
@@ -69,3 +74,26 @@ def is_as_it_was(now: Any, before: Any) -> bool:
         return now is before
     can_change = not is_unchanging(before)
     return not can_change and bool(now == before) and repr(now) == repr(before)
+
+
+def check_visible(value: Any, path: object, pos: Pos | None) -> None:
+    """What Python reads of an object without a method of the user's is not seen, nor guarded.
+
+    So it is refused where the object is a container (or an iterator, which is used up).
+    """
+    kind = type(value)
+    if hasattr(kind, "__next__"):
+        raise JitadTypeError(
+            f"{path} is a {kind.__name__} from outside, which a call would advance", pos,
+            "Make it a list, or make it anew inside the function.",
+        )  # fmt: skip
+    # not those of the class itself, which an Enum has
+    methods = [getattr(kind, n) for n in _CONTENT if any(n in vars(c) for c in kind.__mro__)]
+    seen = all(isinstance(m, FunctionType) and not is_library(m) for m in methods)
+    if not seen and not isinstance(value, _IMMUTABLE):
+        raise JitadTypeError(f"{path} is a {kind.__name__}, whose content a trace can't follow",
+                             pos, "Make it a list, a tuple, a dict or an array.")  # fmt: skip
+
+
+_CONTENT = ("__getitem__", "__iter__", "__len__", "__contains__", "__array__", "__buffer__")
+_IMMUTABLE = (range, slice, np.dtype)

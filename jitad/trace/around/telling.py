@@ -26,7 +26,7 @@ TELLING: dict[Any, str] = {repr: "__repr__", str: "__str__", hash: "__hash__"}
 
 
 _THEMSELVES = (ArrayHandle, Complex, type, FunctionType, MethodType, ModuleType, Enum)
-_OTHERWISE = (*CONTAINERS, functools.partial, np.ufunc, CACHED)
+_OTHERWISE = (*CONTAINERS, str, bytes, int, float, complex, functools.partial, np.ufunc, CACHED)
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic)
 
 
