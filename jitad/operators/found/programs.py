@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.optimize as so
 
-from jitad.errors import JitadTypeError, JitadValueError
+from jitad.errors import JitadError, JitadTypeError
 from jitad.operators.found import answers, indices
 from jitad.values.kind import fail, require
 from jitad.values.numpy.shaping import handle
@@ -83,9 +83,9 @@ def linprog(c: Any, A_ub: Any = None, b_ub: Any = None, A_eq: Any = None, b_eq: 
     given = (c, above, most, equal, right, low, high)
     status, chosen = answers(find, (0, indices()))(*given)
     for number, what in _FAILED.items():
-        require(call(np.not_equal, status, number), JitadValueError, f"the linear program {what}",
+        require(call(np.not_equal, status, number), JitadError, f"the linear program {what}",
                 "Its derivative is that of a solution, which there is none of.")  # fmt: skip
-    require(call(np.not_equal, status, 5), JitadValueError,
+    require(call(np.not_equal, status, 5), JitadError,
             "the linear program has solutions that are no corners, or its corner has no equations",
             "Bound its unknowns, or add a small quadratic term and use jitad.argmin.")  # fmt: skip
     one = np.eye(n)

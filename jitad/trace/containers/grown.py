@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from jitad.closures import is_function
-from jitad.errors import JitadExtentError, JitadValueError, RoomMiss
+from jitad.errors import JitadError, JitadExtentError, RoomMiss
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Lit, lit
 from jitad.tape.types import INT, Array, Scalar, Type
@@ -179,7 +179,7 @@ def _same_extent(p: Atom, q: Atom) -> None:
         raise Mismatch("a list of unknown length of arrays whose extents the loop changes")
     if not isinstance(m, Leaf) and not isinstance(n, Leaf):
         raise Mismatch(f"a list of unknown length of arrays of {m} and of {n} elements")
-    require(bind("eq", m, n), JitadValueError,
+    require(bind("eq", m, n), JitadError,
             "a list of unknown length holds arrays of different extents")  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import inspect
 import itertools
 from typing import Any
 
-from jitad.errors import JitadTypeError, JitadValueError
+from jitad.errors import JitadError, JitadTypeError
 from jitad.plain import as_written
 from jitad.trace.containers import lists, writtenback
 from jitad.trace.containers.grown import variables
@@ -104,7 +104,7 @@ def _columns(values: Any) -> list[Any]:
     form = stretch.element
     if not isinstance(form, Record) or not isinstance(form.of.value, (tuple, list)):
         raise refused("given to zip by a star, unless it holds tuples of one length")
-    require(bind("ge", stretch.count, 1), JitadValueError,
+    require(bind("ge", stretch.count, 1), JitadError,
             "zip(*values) of an empty list: how much it gives must be known")  # fmt: skip
     trace = current()
     assert trace is not None

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadLinAlgError, JitadTypeError
+from jitad.errors import JitadError, JitadTypeError
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import elementwise
@@ -54,7 +54,7 @@ def _reflected(j: Int, rows: Any, *parts: Any) -> tuple[Any, ...]:
     squares = _e("add", _e("mul", x.re, x.re), _e("mul", x.im, x.im))
     rest = call(np.sum, _e("where", _e("gt", rows, j), squares, 0.0))
     size = call(np.sum, _e("where", _e("ge", rows, j), squares, 0.0))
-    require(_e("gt", size, 0.0), JitadLinAlgError, "qr: a column of the complex matrix depends "
+    require(_e("gt", size, 0.0), JitadError, "qr: a column of the complex matrix depends "
             "on those before it", "There is no derivative there.")  # fmt: skip
     size = _e("sqrt", size)
     end = _e("where", _e("lt", pivot.re, 0.0), size, _e("neg", size))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadTypeError, JitadValueError
+from jitad.errors import JitadError, JitadTypeError, JitadValueError
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import as_operand, elementwise, shape_of
@@ -158,7 +158,7 @@ def _turned(a: ArrayHandle, axis: int, widths: Pair, mode: str) -> ArrayHandle:
     period = n if mode == "symmetric" else extents.sub(n, 1)
     for w in widths:
         if not extents.at_least(period, w):
-            require(bind("le", w, period), JitadValueError, "np.pad with reflect_type='odd' is "
+            require(bind("le", w, period), JitadError, "np.pad with reflect_type='odd' is "
                     "supported for borders narrower than the array", "Pad twice.")  # fmt: skip
     places = _inside(_places(a, axis, widths), n, mode)
     shown = a[along(axis, places)]

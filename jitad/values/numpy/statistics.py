@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadTypeError, JitadValueError, JitadZeroDivisionError
+from jitad.errors import JitadError, JitadTypeError, JitadValueError, JitadZeroDivisionError
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import as_operand, elementwise, require_same, shape_of
@@ -96,7 +96,7 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: An
     found = elementwise("mul", product, scale)
     one = not isinstance(x.shape[0], Number) and x.shape[0] == 1
     if not one and not extents.at_least(x.shape[0], 2):  # the number of axes depends on it
-        require(bind("ne", x.shape[0], 1), JitadValueError, "the covariance of one row is a number,"
+        require(bind("ne", x.shape[0], 1), JitadError, "the covariance of one row is a number,"
                 " and how many rows there are is not known while tracing",
                 "Use np.var for one row.")  # fmt: skip
     return found[0, 0, ...] if one else found  # an array without axes, which can be written to

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadLinAlgError, JitadValueError
+from jitad.errors import JitadError, JitadLinAlgError
 from jitad.values import extents
 from jitad.values.broadcast import elementwise
 from jitad.values.complexes.number import Complex
@@ -59,7 +59,7 @@ def roots(p: Any) -> Any:
     if isinstance(n, Number):
         n = n.known("how many coefficients there are")  # type: ignore[attr-defined]
     ends = elementwise("logical_and", elementwise("ne", p[0], 0.0), elementwise("ne", p[-1], 0.0))
-    require(ends, JitadValueError, "roots: the first or the last coefficient is zero",
+    require(ends, JitadError, "roots: the first or the last coefficient is zero",
             "Leave it out: how many roots there are must not depend on numbers.")  # fmt: skip
     if n < 2:
         return call(np.zeros, 0, complex)

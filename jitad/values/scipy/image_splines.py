@@ -15,7 +15,7 @@ import scipy.linalg as sl
 import scipy.ndimage as nd
 import scipy.special as sp
 
-from jitad.errors import JitadTypeError, JitadValueError
+from jitad.errors import JitadError, JitadTypeError, JitadValueError
 from jitad.values import extents
 from jitad.values.extents import Int
 from jitad.values.kind import fail, require
@@ -53,7 +53,7 @@ def _coefficients(a: Any, axis: int, order: int, mode: str) -> Any:
         return a
     if mode == "reflect":
         require(n >= _FEWEST if not isinstance(n, Number) else call(np.greater_equal, n, _FEWEST),
-                JitadValueError, f"in images of fewer than {_FEWEST} points SciPy's splines of "
+                JitadError, f"in images of fewer than {_FEWEST} points SciPy's splines of "
                 "mode='reflect' don't go through the points: that is not supported here",
                 "Use mode='mirror' or 'nearest'.")  # fmt: skip
     shares = _AT_POINTS[order]

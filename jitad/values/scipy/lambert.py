@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.special as sp
 
-from jitad.errors import JitadTypeError, JitadValueError
+from jitad.errors import JitadError, JitadTypeError
 from jitad.values.broadcast import as_operand, elementwise, shape_of
 from jitad.values.complexes.number import Complex
 from jitad.values.kind import fail, require
@@ -62,7 +62,7 @@ def lambertw(z: Any, k: Any = 0, tol: float = 1e-8) -> Any:
     inside = call(np.logical_and, call(np.greater_equal, x, -math.exp(-1.0)), ends)
     known = call(np.logical_or, inside, call(np.isnan, x))
     real = "[-1/e, 0)" if k else "[-1/e, inf)"
-    require(call(np.all, known), JitadValueError, f"branch {k} of lambertw is complex at a number "
+    require(call(np.all, known), JitadError, f"branch {k} of lambertw is complex at a number "
             f"outside of {real}: not supported here")  # fmt: skip
     endless = call(np.equal, x, math.inf)
     x = where(endless, 1.0, x)

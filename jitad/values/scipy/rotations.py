@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from jitad.errors import JitadValueError
+from jitad.errors import JitadError, JitadValueError
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.kind import fail, require
@@ -130,7 +130,7 @@ class Turn(StandIn):
             a, b, c, d = a - c, b + d, c + a, d - b
         outer, inner = c * c + d * d, a * a + b * b
         apart = call(np.logical_and, outer > _LOCKED * inner, inner > _LOCKED * outer)
-        require(call(np.all, apart), JitadValueError, f"gimbal lock: the angles of {seq!r} are not "
+        require(call(np.all, apart), JitadError, f"gimbal lock: the angles of {seq!r} are not "
                 "unique here, and have no derivative", "Use other axes.")  # fmt: skip
         middle = 2.0 * call(np.arctan2, call(np.sqrt, outer), call(np.sqrt, inner))
         total, apart = call(np.arctan2, b, a), call(np.arctan2, d, c)
