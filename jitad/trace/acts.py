@@ -49,7 +49,8 @@ def instead(trace: Trace | None, f: Any) -> Callable[..., Any] | None:
     if f is print or _acts(f):
         return lambda *args, **kwargs: _act(trace, f, args, kwargs)
     if (f is np.errstate and trace is not None) or (
-        f in _OF_WARNINGS and (differentiates() if trace is None else _undone(trace, f))
+        any(f is g for g in _OF_WARNINGS)
+        and (differentiates() if trace is None else _undone(trace, f))
     ):
         return lambda *args, **kwargs: _handled(f, args, kwargs)
     if trace is None or getattr(f, "__module__", None) not in ("logging", "os", "time", "warnings"):
@@ -80,7 +81,7 @@ def check_errstate(how: Iterable[Any]) -> None:
 def _handled(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """How warnings, and errors of floats, are to be handled: not so that what is computed, or which
     path is taken, depends on it."""
-    raising = f in _FILTERS and "error" in (*args[:1], kwargs.get("action"))
+    raising = f is not warnings.catch_warnings and "error" in (*args[:1], kwargs.get("action"))
     recording = f is warnings.catch_warnings and kwargs.get("record")
     if f is np.errstate:
         check_errstate(kwargs.values())
