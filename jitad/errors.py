@@ -27,7 +27,8 @@ class JitadError(Exception):
     remedy : what to do instead.
 
     Errors that NumPy or Python would raise as well are of a subclass that is an IndexError,
-    ValueError, TypeError, ... too: `except ValueError` catches them.
+    ValueError, TypeError, ... too: `except ValueError` catches them; their `of_program` is True.
+    What jitad alone refuses, no `except` catches in a function that is traced or differentiated.
 
     Source: the form of messages is that of Python's own SyntaxError.
 
@@ -39,9 +40,7 @@ class JitadError(Exception):
     grad: argument 0 (x) has no floats to differentiate with respect to (it is of type int, 3)
     """
 
-    # Would Python or NumPy raise it, too?  What jitad alone refuses no `except` in a function that
-    # is traced or differentiated catches: what comes after it would be a wrong result.
-    of_program = False
+    of_program = False  # what comes after an `except` that caught it would be a wrong result
 
     def __init__(self, what: str, where: Pos | str | None = None, remedy: str = "") -> None:
         if where != FINISHED:
