@@ -165,8 +165,6 @@ class JitadConvergenceError(JitadError, ArithmeticError):
 class JitadMemoryError(JitadError, MemoryError):
     """A loop whose derivative needs more memory than it was given."""
 
-    of_program = True
-
 
 class JitadRecursionError(JitadError, RecursionError):
     """A recursion deeper than the stack of the thread that it runs in."""

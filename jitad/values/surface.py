@@ -187,7 +187,9 @@ class Surface:
     def _only(self, what: str) -> Any:
         """The one element of an array of size 1."""
         n = self.size
-        if isinstance(n, Number) or n != 1:
+        if isinstance(n, Number):  # it may be one
+            raise fail(JitadTypeError, f"only an array of size 1 can become {what}")
+        if n != 1:
             raise wrong_type(f"only an array of size 1 can become {what}")
         return self[(0,) * self.ndim]  # type: ignore[index]
 

@@ -193,6 +193,51 @@ def test_nothing_catches_integers_that_python_alone_has(way):
             engine(np.array([0.3, 0.7, 1.9, 1.1]))
 
 
+@pytest.mark.filterwarnings("ignore::jitad.FallbackWarning")
+@pytest.mark.parametrize("one", [lambda v: v.item(), lambda v: 2.0 if bool(v) else 3.0])
+def test_nothing_catches_an_array_that_may_be_of_one_element(one):
+    """How many elements a mask picks only the kernel knows."""
+    def f(x):
+        try:
+            v = one(x[x > 2.0])
+        except (TypeError, ValueError):
+            v = 0.5
+        return v * x[0]
+
+    compiled = jitad.jit(f, fallback=True)
+    for at in ([0.3, 1.0, 2.5], [2.3, 1.0, 2.5], [0.3, 1.0, 2.5]):
+        x = np.array(at)
+        assert compiled(x) == f(x)
+        with contextlib.suppress(jitad.JitadError):
+            np.testing.assert_allclose(jitad.jit_grad(f)(x), jitad.grad(f)(x), rtol=1e-13)
+        slope = (f(x + 1e-6 * np.eye(3)[0]) - f(x - 1e-6 * np.eye(3)[0])) / 2e-6
+        assert jitad.grad(f)(x)[0] == pytest.approx(slope, rel=1e-8)
+
+
+class Node:
+    def __init__(self, value, following=None):
+        self.value, self.following = value, following
+
+
+def test_objects_without_a_truth_of_their_own_are_true():
+    last = Node(2.0)
+    first = Node(1.0, last)
+
+    def f(x):
+        node, total = first, 0.0 if first.following else x
+        while node:
+            total = total + node.value * x
+            node = node.following
+        return total if first and last else -total
+
+    g = jitad.jit_value_and_grad(f, fallback=False)
+    for value in (2.0, 3.0):
+        last.value = value
+        assert g(1.5) == (f(1.5), 1.0 + value)
+    last.following = Node(4.0)
+    assert g(1.5) == (f(1.5), 8.0)
+
+
 def test_who_asks_for_an_attribute_gets_no_other():
     def f(x):
         return x.sum() if getattr(x, "ctypes", None) is not None else 5.0 * x.sum()

@@ -97,7 +97,8 @@ def truth(value: Any) -> Any:
             found = special(value, name)
             if found is not None:
                 return truth(call(found, value))
-        return untouched(current(), (value,), "its truth", bool, value)
+        reads = any(hasattr(type(value), n) for n in ("__bool__", "__len__"))  # else it is true
+        return untouched(current(), (value,) if reads else (), "its truth", bool, value)
     if value.type.dtype == "b1":  # type: ignore[union-attr]
         return value
     return bind("ne", value, 0)
