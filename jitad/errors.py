@@ -52,6 +52,11 @@ class JitadError(Exception):
         return (type(self), (self.what, self.where, self.remedy))
 
 
+def is_refusal(error: object) -> bool:
+    """Is it what jitad alone raises, which nothing in a function of the user's may catch?"""
+    return isinstance(error, JitadError) and not error.of_program
+
+
 class JitadIndexError(JitadError, IndexError):
     """An index out of bounds."""
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadError
+from jitad.errors import JitadError, is_refusal
 from jitad.trace import acts
 from jitad.trace.around import modules
 from jitad.trace.around.libraries import is_library_thing
@@ -174,7 +174,7 @@ class _Entered:
         if error[0] is None and is_told(self.thing):
             return False
         swallowed = self._call("__exit__", *error)
-        return False if _is_refusal(error[1]) else swallowed
+        return False if is_refusal(error[1]) else swallowed
 
     def _call(self, name: str, *args: Any) -> Any:
         found = special(self.thing, name)
@@ -183,17 +183,12 @@ class _Entered:
         return call(found, self.thing, *args)
 
 
-def _is_refusal(error: BaseException | None) -> bool:
-    """Is it an error that Python would not raise, which nothing in the function may catch?"""
-    return isinstance(error, JitadError) and not error.of_program
-
-
 _ERRORS = ("all", "divide", "over", "under", "invalid")
 
 
 class _Suppress(contextlib.suppress):
     def __exit__(self, *error: Any) -> bool:
-        return not _is_refusal(error[1]) and super().__exit__(*error)
+        return not is_refusal(error[1]) and super().__exit__(*error)
 
 
 def entering(thing: Any) -> Any:

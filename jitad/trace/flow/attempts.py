@@ -21,6 +21,7 @@ from jitad.errors import (
     JitadError,
     JitadExtentError,
     JitadIntegerError,
+    is_refusal,
 )
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Lit
@@ -138,9 +139,7 @@ class Attempt:
     def _takes(self, error: BaseException) -> bool:
         if self.trace is None:
             return takes(_flat(self.given()), error)
-        if isinstance(error, JitadError) and not error.of_program:
-            return False
-        if isinstance(error, GuardMiss) or not is_of_program(error):
+        if is_refusal(error) or not is_of_program(error):  # as is a GuardMiss
             return False
         if isinstance(error, Thrown) or not self.kinds:
             return bool(self.kinds) or caught(self.trace, type(error))
@@ -155,7 +154,7 @@ def takes(kinds: tuple[type, ...], error: BaseException) -> bool:
 
     Not what jitad alone refuses: Python could do it.  But those that name jitad's errors mean them.
     """
-    if isinstance(error, JitadError) and not error.of_program:
+    if is_refusal(error):
         kinds = tuple(k for k in kinds if issubclass(k, JitadError))
     return isinstance(error, kinds)
 
@@ -208,9 +207,7 @@ def caught(trace: Trace, kind: type) -> bool:
 
 def is_caught(trace: Trace, error: BaseException) -> bool:
     """The same of an exception; not of what jitad refuses to trace."""
-    if isinstance(error, JitadError) and not error.of_program:
-        return False
-    return is_of_program(error) and would_catch(trace, type(error))
+    return not is_refusal(error) and is_of_program(error) and would_catch(trace, type(error))
 
 
 def would_catch(trace: Trace, kind: type[BaseException]) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import FunctionType, MemberDescriptorType, ModuleType
 from typing import Any
 
-from jitad.errors import JitadAttributeError, JitadError
+from jitad.errors import JitadAttributeError, is_refusal
 from jitad.trace import protocols
 from jitad.trace.around.paths import Guard
 from jitad.trace.calls import WHILE_TRACING, call, special
@@ -100,7 +100,7 @@ def _or_default(owner: Any, name: str, default: Any) -> Any:
     try:
         return _besides(owner, name)() if partial.is_slot(held) else get_attr(owner, name)
     except AttributeError as error:
-        if isinstance(error, JitadError) and not error.of_program:
+        if is_refusal(error):
             raise
         trace = current()
         path = trace.captures.path_of(owner) if trace is not None else None
