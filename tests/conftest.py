@@ -20,6 +20,8 @@ from hypothesis import Phase, settings
 # when NumPy is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import numpy as np
+
 from jitad import set_fallback
 
 settings.register_profile("same", derandomize=True, database=None, deadline=None)
@@ -49,6 +51,16 @@ def _fallback(request: pytest.FixtureRequest) -> Iterator[None]:
     before = set_fallback(request.node.nodeid.startswith(FALLBACK))
     yield
     set_fallback(before)
+
+
+@pytest.fixture(autouse=True)
+def _as_numpy_warns() -> Iterator[None]:
+    """What NumPy warns of is as it was: derivatives switch it off, and on again."""
+    before = np.geterr()
+    yield
+    after = np.geterr()
+    np.seterr(**before)
+    assert after == before
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -189,9 +189,10 @@ def trace(
         found: set[Any] = set()  # loops and lists that could do with known lengths
         ints: set[Any] = set()  # arrays that could do with known numbers, or extents
         try:
-            return _trace(
-                f, args, kwargs or {}, dynamic, insight, decisions, found, ints, memory, exact
-            )
+            with np.errstate():  # generators of the function's may leave it as they like
+                return _trace(
+                    f, args, kwargs or {}, dynamic, insight, decisions, found, ints, memory, exact
+                )
         except Again as again:
             insight = again.insight
         except JitadError as error:

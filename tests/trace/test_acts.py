@@ -282,6 +282,24 @@ def test_what_numpy_raises_and_warns_of_is_not_overlooked(f):
         np.testing.assert_allclose(found, slope, rtol=1e-12)
 
 
+def test_a_trace_leaves_errors_as_they_were():
+    """Of two generators that are open at once, the one that is ended last restores the other's."""
+    def f(x):
+        def one():
+            with np.errstate(all="ignore"):
+                yield x[0]
+
+        first, second = one(), one()
+        r = next(first) * next(second)
+        first.close()
+        second.close()
+        return r
+
+    before = np.geterr()
+    assert jitad.jit_grad(f)(np.array([3.0, 2.0])).tolist() == [6.0, 0.0]
+    assert np.geterr() == before
+
+
 def test_errors_that_are_ignored_may_be():
     def f(x):
         with np.errstate(all="ignore"), warnings.catch_warnings():
