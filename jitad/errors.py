@@ -53,8 +53,9 @@ class JitadError(Exception):
 
 
 def is_refusal(error: object) -> bool:
-    """Is it what jitad alone raises, which nothing in a function of the user's may catch?"""
-    return isinstance(error, JitadError) and not error.of_program
+    """Is it what jitad alone raises, or a class of that?  A user's function may not catch it."""
+    kind = error if isinstance(error, type) else type(error)
+    return issubclass(kind, JitadError) and not error.of_program  # type: ignore[attr-defined]
 
 
 class JitadIndexError(JitadError, IndexError):
@@ -71,6 +72,12 @@ class JitadValueError(JitadError, ValueError):
 
 class JitadTypeError(JitadError, TypeError):
     """A wrong type, such as an integer that is to be differentiated."""
+
+
+class JitadArgumentError(JitadTypeError):
+    """Another number of arguments than a function takes."""
+
+    of_program = True
 
 
 class JitadUnboundLocalError(JitadError, UnboundLocalError):
@@ -161,10 +168,16 @@ class FallbackWarning(UserWarning):
         super().__init__(message)
 
 
-class JitadConvergenceError(JitadError, ArithmeticError):
+class JitadConvergenceError(JitadError, RuntimeError):
     """An iteration for a fixed point, a root or a minimum that did not converge."""
 
     of_program = True
+
+
+class JitadUnsolvedError(JitadConvergenceError):
+    """The same, where SciPy goes on with what it has, which has no derivative."""
+
+    of_program = False
 
 
 class JitadMemoryError(JitadError, MemoryError):

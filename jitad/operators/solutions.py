@@ -13,7 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadConvergenceError, JitadError, JitadTypeError
+from jitad.errors import (
+    JitadConvergenceError,
+    JitadError,
+    JitadTypeError,
+    JitadUnsolvedError,
+)
 from jitad.operators.api import grad
 from jitad.operators.outermost import given
 from jitad.plain import bounded, constrained, iterations
@@ -68,7 +73,7 @@ def fixed_point(
     >>> root_of(9.0), round(derivative(root_of)(9.0), 12), round(jit_grad(root_of)(9.0), 12)
     (3.0, 0.166666666667, 0.166666666667)
     """
-    state = _State("fixed_point", x0)
+    state = _State("fixed_point", x0, JitadConvergenceError)
 
     def once(x: Leaves) -> Leaves:
         return state.leaves(hooks.call(f, state.whole(x), *args))
@@ -111,14 +116,16 @@ def root(
     >>> round(cube_root(8.0), 12), round(jit_grad(cube_root)(8.0), 12)
     (2.0, 0.083333333333)
     """
-    return given(root_of("root", g, x0, *args, tol=tol, max_iterations=max_iterations))
+    return given(root_of("root", g, x0, *args, tol=tol, max_iterations=max_iterations,
+                         failure=JitadConvergenceError))  # fmt: skip
 
 
 def root_of(
-    name: str, g: Function, x0: Any, *args: Any, tol: float = 1e-10, max_iterations: int = 100
-) -> Any:
+    name: str, g: Function, x0: Any, *args: Any, tol: float = 1e-10, max_iterations: int = 100,
+    failure: type[JitadError] = JitadUnsolvedError,
+) -> Any:  # fmt: skip
     """What `root` gives; errors have another name."""
-    state = _State(name, x0)
+    state = _State(name, x0, failure)
 
     def residual(v: Any) -> Any:
         return _vector(list(map(own, flatten(hooks.call(g, state.from_vector(v), *args))[0])))
@@ -164,14 +171,16 @@ def argmin(
     >>> round(validation(1.0, a, b), 9), round(jit_grad(validation)(1.0, a, b), 9)
     (1.25, -1.25)
     """
-    return given(argmin_of("argmin", f, x0, *args, tol=tol, max_iterations=max_iterations))
+    return given(argmin_of("argmin", f, x0, *args, tol=tol, max_iterations=max_iterations,
+                           failure=JitadConvergenceError))  # fmt: skip
 
 
 def argmin_of(
-    name: str, f: Function, x0: Any, *args: Any, tol: float = 1e-10, max_iterations: int = 200
-) -> Any:
+    name: str, f: Function, x0: Any, *args: Any, tol: float = 1e-10, max_iterations: int = 200,
+    failure: type[JitadError] = JitadUnsolvedError,
+) -> Any:  # fmt: skip
     """What `argmin` gives; errors have another name."""
-    state = _State(name, x0)
+    state = _State(name, x0, failure)
 
     def value(v: Any) -> Any:
         return hooks.call(f, state.from_vector(v), *args)
@@ -183,10 +192,10 @@ def argmin_of(
 
 def argmin_within(
     name: str, f: Function, x0: Any, low: Any, high: Any, tol: float = 1e-10,
-    max_iterations: int = 200,
+    max_iterations: int = 200, failure: type[JitadError] = JitadUnsolvedError,
 ) -> Any:  # fmt: skip
     """Where f is smallest between bounds; what is at a bound goes with it."""
-    state = _State(name, x0)
+    state = _State(name, x0, failure)
 
     def value(v: Any) -> Any:
         return hooks.call(f, state.from_vector(v))
@@ -227,8 +236,10 @@ def argmin_under(
 class _State:
     """The structure that x0 has, and ways between it, its leaves and a vector."""
 
-    def __init__(self, name: str, x0: Any) -> None:
-        self.name = name
+    def __init__(
+        self, name: str, x0: Any, failure: type[JitadError] = JitadUnsolvedError
+    ) -> None:
+        self.name, self.failure = name, failure
         trace = context.current()
         self.pos = trace.builder.pos if trace is not None else None  # of the user's call
         self.start, self.structure = flatten(x0)
@@ -288,7 +299,7 @@ class _State:
             return x, held, (ok,), ()
 
         remedy = "Start nearer, or give a larger tol or max_iterations."
-        failures = [(JitadConvergenceError, f"{self.name} did not converge", remedy)]
+        failures = [(self.failure, f"{self.name} did not converge", remedy)]
         return solution(search, equation, failures, tol, most, self.pos)[0]
 
 

@@ -17,7 +17,7 @@ import scipy.linalg as sl
 import scipy.sparse as ss
 import scipy.sparse.linalg as ssl
 
-from jitad.errors import JitadTypeError
+from jitad.errors import JitadTypeError, JitadValueError
 from jitad.operators.unknown import primitive
 from jitad.values.complexes.number import pair
 from jitad.values.kind import fail, require
@@ -107,7 +107,7 @@ def solution_of(A: SparseMatrix, b: Any) -> Any:
     n, m = A.shape
     if n is not m:
         equal = bind("eq", n, m) if isinstance(n, Number) or isinstance(m, Number) else n == m
-        require(equal, JitadTypeError, "spsolve needs a square matrix", "Use lstsq.")
+        require(equal, JitadValueError, "spsolve needs a square matrix", "Use lstsq.")
     b = call(np.asarray, b)
     if A._whole is not None or (not isinstance(n, Number) and n <= DENSE):
         return call(np.linalg.solve, A.toarray(), b)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadConvergenceError
+from jitad.errors import JitadUnsolvedError
 from jitad.primitives import Primitive
 from jitad.primitives.table import same_as_first
 from jitad.runtime import leaves
@@ -138,7 +138,7 @@ def _linear(step: Map, start: Leaves, tol: float, most: int) -> Leaves:
             if not gap > tol * size:  # converged, or no numbers
                 break
     if not (gap <= tol * size and size < math.inf):
-        raise JitadConvergenceError(UNSOLVED, caller(), CONTRACT)
+        raise JitadUnsolvedError(UNSOLVED, caller(), CONTRACT)
     return implicit(step, now, tol, most)
 
 

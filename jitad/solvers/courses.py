@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.integrate as si
 
-from jitad.errors import JitadConvergenceError, JitadTypeError, JitadValueError
+from jitad.errors import JitadTypeError, JitadUnsolvedError, JitadValueError
 from jitad.operators.solutions import constants, demanded
 from jitad.plain import courses
 from jitad.solvers.entered import here, of_arguments, stands_in, vector
@@ -25,9 +25,9 @@ Function = Callable[..., Any]
 
 MOST = 100_000  # steps
 
-SMALL = (JitadConvergenceError, "Required step size is less than spacing between numbers.",
+SMALL = (JitadUnsolvedError, "Required step size is less than spacing between numbers.",
           "The solution may become infinite before the end: stop before.")  # fmt: skip
-MANY = (JitadConvergenceError, f"more than {MOST} steps through a differential equation",
+MANY = (JitadUnsolvedError, f"more than {MOST} steps through a differential equation",
          "If it is stiff, take the method Radau.")
 ORDER = (JitadValueError, "Values in `t_eval` are not properly sorted, or not within `t_span`.",
           "Give times from the start to the end.")  # fmt: skip

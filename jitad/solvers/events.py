@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.integrate as si
 
-from jitad.errors import JitadConvergenceError, JitadTypeError
+from jitad.errors import JitadTypeError, JitadUnsolvedError
 from jitad.operators.jacobians import jacfwd
 from jitad.operators.solutions import constants, demanded, solution, untagged
 from jitad.plain import courses, iterations, pieces, stiff
@@ -28,7 +28,7 @@ Function = Callable[..., Any]
 
 _EXPLICIT = ("RK45", "RK23", "DOP853")
 _STIFF = ("Radau", "BDF", "LSODA")
-_LOST = (JitadConvergenceError, "the event that ends a differential equation was not found again",
+_LOST = (JitadUnsolvedError, "the event that ends a differential equation was not found again",
          "Give smaller tolerances.")  # fmt: skip
 _EPS = 4.0 * float(np.finfo(float).eps)
 

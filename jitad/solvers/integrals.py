@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.integrate as si
 
-from jitad.errors import JitadConvergenceError, JitadTypeError, JitadValueError
+from jitad.errors import JitadTypeError, JitadUnsolvedError, JitadValueError
 from jitad.operators.solutions import constants, demanded
 from jitad.plain import integrals, vector_integrals
 from jitad.runtime.tags import awake
@@ -49,7 +49,7 @@ def _rule() -> tuple[Any, Any, Any]:
 
 RULE = _rule()
 
-_FAILED = (JitadConvergenceError, "quad did not converge",
+_FAILED = (JitadUnsolvedError, "quad did not converge",
            "Give points=, a larger epsabs or epsrel, or a larger limit; traced ends are finite.")
 
 

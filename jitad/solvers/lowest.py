@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.optimize as so
 
-from jitad.errors import JitadConvergenceError, JitadValueError
+from jitad.errors import JitadUnsolvedError, JitadValueError
 from jitad.operators.solutions import argmin_within, constants, demanded, untagged
 from jitad.plain import scalar_minima, scalar_roots
 from jitad.solvers.entered import here, of_arguments, refuse, stands_in
@@ -28,7 +28,7 @@ _TOL, _MOST, _BOUNDED = 1.48e-8, 500, 1e-5
 _HIGHER = (JitadValueError, "no place of the bracket is lower than those around it",
            "Give places a, b, c of which the middle one is the lowest.")  # fmt: skip
 _ORDER = (JitadValueError, "the lower bound exceeds the upper bound", "")
-_NOT_SMOOTH = (JitadConvergenceError,
+_NOT_SMOOTH = (JitadUnsolvedError,
                "what was found has no derivative: the function isn't smooth there",
                "Find places where it isn't by a loop of your own.")  # fmt: skip
 _DONE = "Optimization terminated successfully."

@@ -13,7 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.optimize as so
 
-from jitad.errors import JitadTypeError, JitadValueError
+from jitad.errors import (
+    JitadConvergenceError,
+    JitadError,
+    JitadTypeError,
+    JitadUnsolvedError,
+    JitadValueError,
+)
 from jitad.operators.api import grad
 from jitad.operators.jacobians import jacfwd
 from jitad.operators.solutions import argmin_of, argmin_under, argmin_within
@@ -126,10 +132,11 @@ def _between(one: Any, low: Any, high: Any) -> Any:
     return call(np.where, bounded, middle, outside)
 
 
-def _least(name: str, value: Function, x0: Any, bounds: Any) -> Any:
+def _least(name: str, value: Function, x0: Any, bounds: Any,
+           failure: type[JitadError] = JitadUnsolvedError) -> Any:  # fmt: skip
     if bounds is None:
-        return argmin_of(name, value, x0)
-    return argmin_within(name, value, x0, *_ends(bounds, x0))
+        return argmin_of(name, value, x0, failure=failure)
+    return argmin_within(name, value, x0, *_ends(bounds, x0), failure=failure)
 
 
 def _ends(bounds: Any, x0: Any) -> tuple[Any, Any]:
@@ -140,14 +147,15 @@ def _ends(bounds: Any, x0: Any) -> tuple[Any, Any]:
     return low, high
 
 
-def _squares(name: str, residuals: Function, x0: Any, bounds: Any = None) -> tuple[Any, Any]:
+def _squares(name: str, residuals: Function, x0: Any, bounds: Any = None,
+             failure: type[JitadError] = JitadUnsolvedError) -> tuple[Any, Any]:  # fmt: skip
     """Where half the sum of squares is least, and the residuals there."""
 
     def value(x: Any) -> Any:
         r = residuals(x)
         return call(np.multiply, 0.5, call(np.sum, call(np.multiply, r, r)))
 
-    x = _least(name, value, vector(x0), bounds)
+    x = _least(name, value, vector(x0), bounds, failure)
     return x, residuals(x)
 
 
@@ -255,7 +263,7 @@ def curve_fit(f: Any, xdata: Any, ydata: Any, p0: Any = None, sigma: Any = None,
         r = vector(call(np.subtract, model, ydata))
         return r if sigma is None else call(np.divide, r, sigma)
 
-    p, r = _squares("curve_fit", residuals, start, sides)
+    p, r = _squares("curve_fit", residuals, start, sides, JitadConvergenceError)
     by = jacfwd(residuals)(p)
     spread = call(np.linalg.inv, call(np.matmul, call(np.transpose, by), by))
     if not absolute_sigma:

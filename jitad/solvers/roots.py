@@ -12,7 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.optimize as so
 
-from jitad.errors import JitadConvergenceError, JitadTypeError, JitadValueError
+from jitad.errors import (
+    JitadConvergenceError,
+    JitadError,
+    JitadTypeError,
+    JitadUnsolvedError,
+    JitadValueError,
+)
 from jitad.operators.solutions import solution, untagged
 from jitad.plain import iterations, scalar_roots
 from jitad.solvers.entered import here, of_arguments, refuse, stands_in
@@ -25,7 +31,7 @@ Function = Callable[..., Any]
 
 _SIGNS = (JitadValueError, "f(a) and f(b) must have different signs",
           "Give an interval at whose ends the function has different signs.")  # fmt: skip
-_JUMP = (JitadConvergenceError, "what was found is no root: the function jumps over zero there",
+_JUMP = (JitadUnsolvedError, "what was found is no root: the function jumps over zero there",
          "Find places of jumps by a loop of your own.")  # fmt: skip
 _TOL, _MOST = 1e-10, 100  # for derivatives: a Newton step with the right slope converges at once
 _EPS = 4.0 * float(np.finfo(float).eps)
@@ -42,14 +48,23 @@ class RootResults(NamedTuple):
     method: str
 
 
-def failed(name: str) -> tuple[Any, str, str]:
-    return (JitadConvergenceError, f"{name} did not converge",
+def failed(name: str, kind: type[JitadError] = JitadUnsolvedError) -> tuple[Any, str, str]:
+    return (kind, f"{name} did not converge",
             "Start nearer, or give a larger tolerance or more iterations.")  # fmt: skip
 
 
+def _kind(disp: Any) -> type[JitadError]:
+    """Unless it is to be displayed, SciPy tells of no error."""
+    return JitadConvergenceError if disp else JitadUnsolvedError
+
+
 def found(name: str, search: Function, f: Function, near: Function,
-          failures: tuple[Any, ...] = (), jump: Any = _JUMP) -> RootResults:  # fmt: skip
-    """`search()` gives the flags of the failures, the root, convergence, rounds, calls of f."""
+          failures: tuple[Any, ...] = (), jump: Any = _JUMP,
+          kind: type[JitadError] = JitadUnsolvedError) -> RootResults:  # fmt: skip
+    """`search()` gives the flags of the failures, the root, convergence, rounds, calls of f.
+
+    What does not converge is an error of this `kind`.
+    """
 
     def whole() -> Any:
         *flags, x, ok, rounds, calls = search()
@@ -59,7 +74,7 @@ def found(name: str, search: Function, f: Function, near: Function,
     def equation(held: list[Any]) -> Function:
         return lambda x: [hooks.call(scalar_roots.corrected, x[0], held[0], f)]
 
-    pos, failures = here(), (*failures, failed(name), jump)
+    pos, failures = here(), (*failures, failed(name, kind), jump)
     (x,), (rounds, calls) = solution(whole, equation, failures, _TOL, _MOST, pos)
     return RootResults(x, rounds, calls, True, "converged", name)
 
@@ -72,21 +87,21 @@ def _slack(xtol: Any, rtol: Any) -> Function:
 
 def _in_bracket(name: str, f: Function, a: Any, b: Any, args: Any, xtol: Any, rtol: Any,
                 maxiter: Any, disp: Any, full_output: Any) -> Any:  # fmt: skip
-    refuse(name, disp=(disp, True))
     if xtol <= 0.0:
         raise fail(JitadValueError, f"xtol too small ({xtol:g} <= 0)")
-    result = in_bracket(name, of_arguments(f, args), a, b, xtol, rtol, maxiter)
+    result = in_bracket(name, of_arguments(f, args), a, b, xtol, rtol, maxiter, _kind(disp))
     return (result.root, result) if full_output else result.root
 
 
 def in_bracket(name: str, f: Function, a: Any, b: Any, xtol: Any, rtol: Any,
-               maxiter: Any = 100) -> RootResults:  # fmt: skip
+               maxiter: Any = 100,
+               kind: type[JitadError] = JitadUnsolvedError) -> RootResults:  # fmt: skip
     """The root between places where the function has different signs."""
 
     def search() -> Any:
         return hooks.call(scalar_roots.bracketed, f, untagged(a), untagged(b), xtol, rtol, maxiter)
 
-    return found(name, search, f, _slack(xtol, rtol), (_SIGNS,))
+    return found(name, search, f, _slack(xtol, rtol), (_SIGNS,), kind=kind)
 
 
 def _enter(original: Any) -> None:
@@ -115,10 +130,10 @@ def toms748(f: Any, a: Any, b: Any, args: Any = (), k: int = 1, xtol: Any = 2e-1
 def newton(func: Any, x0: Any, fprime: Any = None, args: Any = (), tol: Any = 1.48e-8,
            maxiter: Any = 50, fprime2: Any = None, x1: Any = None, rtol: Any = 0.0,
            full_output: bool = False, disp: bool = True) -> Any:  # fmt: skip
-    refuse("newton", disp=(disp, True))
     f, slope, bend = (g and of_arguments(g, args) for g in (func, fprime, fprime2))
     if call(np.ndim, x0) == 0:
-        result = _from_start("newton", f, slope, bend, x0, x1, tol, rtol, maxiter)
+        result = _from_start("newton", f, slope, bend, x0, x1, tol, rtol, maxiter,
+                             _kind(disp))  # fmt: skip
         root = numpy_number(result.root)
         return (root, result) if full_output else root
     refuse("newton of an array", full_output=(full_output, False), x1=(x1, None))
@@ -129,18 +144,19 @@ def newton(func: Any, x0: Any, fprime: Any = None, args: Any = (), tol: Any = 1.
         given = f, rise, bend, untagged(start), tol, maxiter
         return hooks.call(scalar_roots.newton_each, *given)
 
-    return found("newton", search, f, _slack(tol, rtol)).root
+    return found("newton", search, f, _slack(tol, rtol), kind=_kind(disp)).root
 
 
 def _from_start(name: str, f: Any, slope: Any, bend: Any, x0: Any, x1: Any, tol: Any, rtol: Any,
-                maxiter: Any) -> RootResults:  # fmt: skip
+                maxiter: Any, kind: type[JitadError] = JitadUnsolvedError
+                ) -> RootResults:  # fmt: skip
     def search() -> Any:
         first, second = untagged(x0), None if x1 is None else untagged(x1)
         if slope is None:
             return hooks.call(scalar_roots.secant, f, first, second, tol, rtol, maxiter)
         return hooks.call(scalar_roots.newton, f, slope, bend, first, tol, rtol, maxiter)
 
-    return found(name, search, f, _slack(tol, rtol))
+    return found(name, search, f, _slack(tol, rtol), kind=kind)
 
 
 @stands_in(so.root_scalar)
@@ -160,7 +176,7 @@ def root_scalar(f: Any, args: Any = (), method: Any = None, bracket: Any = None,
             raise fail(JitadValueError, f"Bracket needed for {method}")
         a, b = bracket
         return _in_bracket(method, f, a, b, args, xtol or 2e-12, rtol or _EPS, maxiter or 100,
-                           True, True)[1]  # fmt: skip
+                           False, True)[1]  # fmt: skip
     if method not in ("newton", "secant", "halley"):
         raise fail(JitadTypeError, f"method={method!r} of root_scalar is not supported on traced "
                    "or differentiated values", "Give a bracket.")  # fmt: skip
@@ -209,4 +225,5 @@ def fixed_point(func: Any, x0: Any, args: Any = (), xtol: Any = 1e-8, maxiter: A
         correct = scalar_roots.corrected if scalar else iterations.corrected
         return lambda x: [hooks.call(correct, x[0], held[0], gap)]
 
-    return solution(search, equation, (failed("fixed_point"),), _TOL, _MOST, here())[0][0]
+    failures = (failed("fixed_point", JitadConvergenceError),)
+    return solution(search, equation, failures, _TOL, _MOST, here())[0][0]

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.optimize as so
 
 from jitad.operators.solutions import root_of
-from jitad.solvers.entered import of_arguments, refuse, stands_in, vector
+from jitad.solvers.entered import of_arguments, stands_in, vector
 from jitad.values.registry import call
 
 
@@ -42,8 +42,8 @@ def _solved(name: str, func: Any, x0: Any, args: Any, several: bool = False) -> 
 @stands_in(so.fsolve)
 def fsolve(func: Any, x0: Any, args: Any = (), fprime: Any = None, full_output: Any = False,
            col_deriv: Any = 0, xtol: Any = 1.49012e-8, maxfev: Any = 0) -> Any:  # fmt: skip
-    refuse("fsolve", full_output=(full_output, False))
-    return _solved("fsolve", func, vector(x0), args).x
+    found = _solved("fsolve", func, vector(x0), args)
+    return (found.x, {"fvec": found.fun}, 1, _FOUND) if full_output else found.x
 
 
 @stands_in(so.root)

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from jitad.errors import JitadConvergenceError, message
+from jitad.errors import JitadUnsolvedError, message
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, copy_block, renew, zero
 from jitad.tape.ir import Atom, Block, Equation, Tape, Var, free_vars, lit, walk
@@ -75,7 +75,7 @@ def solved(
     finite = b.emit("lt", last[1], lit(float("inf")))
     text = message("the derivative of a solution did not converge", e.pos, _CONTRACT)
     both = b.emit("logical_and", near, finite)
-    b.emit("check", both, exception=JitadConvergenceError, message=text)
+    b.emit("check", both, exception=JitadUnsolvedError, message=text)
     again = [Var(a.type, a.shape) for a in start]
     with b.block(*again) as block:
         block.results = step(again)

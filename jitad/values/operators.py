@@ -116,7 +116,7 @@ def _numpy_pow(a: Any, b: Any) -> Any:
     numbers = is_number(a) and is_number(b) and not any_complex((a, b))
     if numbers and (isinstance(a, Number) or isinstance(b, Number)):
         if _is_integer(a) and _is_integer(b):
-            require(b >= 0 if not isinstance(b, Number) else bind("ge", b, 0), JitadTypeError,
+            require(b >= 0 if not isinstance(b, Number) else bind("ge", b, 0), JitadValueError,
                     "integers to negative integer powers are not allowed",
                     "Make the base a float.")  # fmt: skip
     return operator.pow(a, b)

@@ -192,7 +192,6 @@ def test_no_convergence(f: Any, text: str) -> None:
     (lambda a: so.minimize(lambda x: np.sum((x - a) ** 2), [1.0], method="BFGS",
                            options={"return_all": True}).fun, "'return_all'"),
     (lambda a: so.least_squares(lambda x: x - a, [1.0], loss="soft_l1").cost, "loss"),
-    (lambda a: so.fsolve(lambda x: x - a, 1.0, full_output=True)[0][0], "full_output"),
 ])  # fmt: skip
 def test_options_that_are_refused_are_named(f: Any, option: str) -> None:
     with pytest.raises(JitadError, match=f"{option}.*not supported on traced") as raised:

@@ -248,6 +248,49 @@ def test_who_asks_for_an_attribute_gets_no_other():
     assert np.array_equal(jitad.grad(lambda x: x.sum() * hasattr(x, "ctypes"))(np.ones(2)), [1, 1])
 
 
+POWERS = {
+    "a complex one": (lambda x, n: abs((-x) ** 0.5), jitad.JitadError),
+    "a float of integers": (lambda x, n: x * 2**n, jitad.JitadError),
+    "none of NumPy's integers": (lambda x, n: x * np.int64(2) ** n, None),
+}
+
+
+@pytest.mark.parametrize("what", POWERS)
+def test_powers_that_kernels_have_not(what):
+    """Python's are complex or floats, which a kernel can't foresee; NumPy's raise."""
+    power, refused = POWERS[what]
+
+    def f(x, n):
+        try:
+            return power(x, n)
+        except (TypeError, ValueError):
+            return 7.0 * x
+
+    for k in (2, -2):
+        expected = f(1.3, np.int64(k)) if refused is None else f(1.3, k)
+        try:
+            assert jitad.jit(f)(1.3, k) == pytest.approx(expected, rel=1e-15)
+        except jitad.JitadError:
+            assert refused is not None and (k < 0 or "complex" in what)
+            with pytest.raises(jitad.JitadError):
+                jitad.jit_grad(f)(1.3, k)
+
+
+def test_another_number_of_arguments_spread_out():
+    def one(a):
+        return a
+
+    def f(x):
+        try:
+            return one(*[v for v in [x, 2.0 * x] if v > 1.0])
+        except TypeError:
+            return 7.0 * x
+
+    for x in (0.2, 0.7, 1.3):
+        assert jitad.jit(f)(x) == f(x)
+        assert jitad.jit_grad(f)(x) == jitad.grad(f)(x) == (2.0 if 0.5 < x < 1.0 else 7.0)
+
+
 def test_errors_of_jitads_own_are_caught_by_their_names():
     def f(x):
         try:

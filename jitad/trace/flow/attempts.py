@@ -18,9 +18,8 @@ from typing import Any
 from jitad.errors import (
     FINISHED,
     GuardMiss,
+    JitadConvergenceError,
     JitadError,
-    JitadExtentError,
-    JitadIntegerError,
     is_refusal,
 )
 from jitad.tape.build import Leaf
@@ -37,7 +36,6 @@ from jitad.values.number import bind
 
 MOST_DETOURS = 60  # inside each other
 RAISED = "_jx"
-_REFUSING = (JitadError, JitadExtentError, JitadIntegerError)
 
 
 class Thrown(Exception):
@@ -218,7 +216,7 @@ def would_catch(trace: Trace, kind: type[BaseException]) -> bool:
 def diverted(trace: Trace, ins: tuple[Atom, ...], params: dict[str, Any]) -> bool:
     """A check is about to be made: True where an attempt sees to it."""
     kind = params["exception"]
-    if kind in _REFUSING or trace.builder.pos is None or not would_catch(trace, kind):
+    if is_refusal(kind) or trace.builder.pos is None or not would_catch(trace, kind):
         return False  # none of the program's business, nor what is read before all of it
     ok = ins[0]
     if isinstance(ok, Lit) and ok.value:
@@ -381,8 +379,10 @@ def thrown(raised: Any) -> Any:
 
 def pythons(error: Any) -> Any:
     """Where Python or NumPy would raise, an exception as theirs."""
-    if not isinstance(error, JitadError) or not error.of_program:
+    if not isinstance(error, JitadError) or is_refusal(error):
         return error
+    if isinstance(error, JitadConvergenceError):
+        return error  # as jitad's own functions raise it anywhere
     own: Any = next(c for c in type(error).__mro__ if not issubclass(c, JitadError))
     return own(error.what.partition("\n  File ")[0])
 

@@ -4,27 +4,15 @@ from __future__ import annotations
 
 import dis
 
-from jitad.errors import (
-    GuardMiss,
-    JitadError,
-    JitadExtentError,
-    JitadIndexError,
-    JitadOverflowError,
-    JitadValueError,
-    JitadZeroDivisionError,
-)
+from jitad.errors import GuardMiss, JitadError, JitadIntegerError
 from jitad.tape.ir import lit
 from jitad.trace.context import Bottom, DeadPath, Trace
-
-_PROGRAM_ERRORS = (JitadIndexError, JitadOverflowError, JitadValueError, JitadZeroDivisionError)
 
 
 def raises_for_the_user(error: BaseException) -> bool:
     """True of what the program raises when it runs; False of what jitad refuses to trace."""
-    if isinstance(error, (JitadError, GuardMiss)):
-        if isinstance(error, _PROGRAM_ERRORS):
-            return not isinstance(error, JitadExtentError)  # which NumPy might not raise
-        return getattr(error, "of_program", False)
+    if isinstance(error, JitadError):  # of the second, a kernel raises it when it gets there
+        return error.of_program or isinstance(error, JitadIntegerError)
     if isinstance(error, TypeError):
         return _raised_by_statement(error) or getattr(error, "of_program", False)
     return is_of_program(error) or isinstance(error, DeadPath)
