@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadError
 from jitad.trace.around.telling import is_outside
+from jitad.trace.around.unseen import unseen
 from jitad.trace.calls import call, special
 from jitad.trace.context import Trace
-from jitad.values.kind import fail
 
 _OF_ITEMS = (math.dist, math.fsum, math.prod)
 _FLOATS = (np.float64, np.float32)
@@ -51,5 +50,4 @@ def _array(trace: Trace, f: Any, value: Any) -> Any:
         return call(np.asarray, value)
     if not is_outside(trace, value) or callable(value):
         return value
-    raise fail(JitadError, f"{getattr(f, '__name__', f)} reads a {type(value).__name__} from "
-               "outside, and a trace would not see what", "Read its attributes in your own code.")
+    raise unseen(getattr(f, "__name__", str(f)), value)

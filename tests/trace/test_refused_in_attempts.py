@@ -11,8 +11,10 @@ import math
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.special
 from scipy import sparse
 from scipy.interpolate import CubicSpline
+from scipy.spatial.transform import Rotation
 
 import jitad
 
@@ -246,6 +248,30 @@ def test_who_asks_for_an_attribute_gets_no_other():
         with pytest.raises(AttributeError, match="ctypes"):
             engine(np.ones(3))
     assert np.array_equal(jitad.grad(lambda x: x.sum() * hasattr(x, "ctypes"))(np.ones(2)), [1, 1])
+
+
+BY_VALUE = {
+    "least squares of too few": lambda x: np.linalg.lstsq(
+        np.outer(x, np.ones(2)), x, rcond=None)[0].sum(),
+    "a complex root": lambda x: np.abs(scipy.linalg.sqrtm(-np.diag(x))).sum(),
+    "an infinite logarithm": lambda x: scipy.linalg.logm(np.diag(x * [0.0, 1.0, 1.0, 1.0]))[1, 1],
+    "what is masked": lambda x: 0.0 if np.ma.masked_greater(x, 0.5)[0] is np.ma.masked else x[0],
+    "none but masked ones": lambda x: 0.0 if np.ma.masked_greater(
+        x, 0.0).sum() is np.ma.masked else x[0],
+    "a profile of no width": lambda x: scipy.special.voigt_profile(x, 0.0, 1.0).sum(),
+    "no rotation": lambda x: Rotation.from_matrix(np.diag(x[:3] ** 20)).as_rotvec().sum(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", BY_VALUE)
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:.*logm")
+def test_nothing_catches_what_is_refused_for_its_values(what):
+    bad = BY_VALUE[what]
+    x = np.array([0.9, 1.1, 1.3, 1.7])
+    bad(x)  # raises nothing
+    for run in (jitad.grad, jitad.jit_grad, jitad.jit):
+        with pytest.raises(jitad.JitadError):
+            run(lambda x: by_except(bad, x))(x)
 
 
 POWERS = {

@@ -59,9 +59,15 @@ def untouched(
     things = tuple(things)
     for thing in things if trace is not None else ():
         if type(thing).__module__.partition(".")[0] != "logging" and is_outside(trace, thing):
-            raise fail(JitadError, f"{name} reads a {type(thing).__name__} from outside, and a "
-                       "trace would not see what", "Read its attributes in your own code.")
+            raise unseen(name, thing)
     return unaltered(trace, things, name, f, *args, **kwargs)
+
+
+def unseen(name: str, thing: Any) -> JitadError:
+    """What it reads of the thing may be another thing in other calls."""
+    what = f"{name} reads a {type(thing).__name__} from outside"
+    return fail(JitadError, f"{what}, and a trace would not see what",
+                "Read its attributes in your own code.")  # fmt: skip
 
 
 def read_item(trace: Trace | None, get: Callable[..., Any], owner: Any, index: Any) -> Any:

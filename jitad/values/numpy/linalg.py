@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadLinAlgError, JitadTypeError, JitadValueError
+from jitad.errors import JitadError, JitadLinAlgError, JitadTypeError, JitadValueError
 from jitad.tape.types import promote
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
@@ -347,7 +347,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
         return x, call(np.zeros, 0, dtype=a.dtype), elementwise("cast", rank, dtype="i4"), s
     high = elementwise("gt", m, n)
     full = elementwise("logical_or", elementwise("eq", rank, n), elementwise("le", m, n))
-    require(full, JitadLinAlgError, "lstsq: the rank of the matrix is less than "
+    require(full, JitadError, "lstsq: the rank of the matrix is less than "
             "its number of columns", "Use np.linalg.pinv.")  # fmt: skip
     off = elementwise("sub", b, matmul(a, x))
     squares = call(np.atleast_1d, call(np.sum, elementwise("mul", off, off), axis=0))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.ma as ma
 
-from jitad.errors import JitadTypeError, JitadValueError
+from jitad.errors import JitadError, JitadTypeError
 from jitad.values.kind import fail, require
 from jitad.values.numpy.shaping import handle
 from jitad.values.registry import call, replaces
@@ -88,7 +88,7 @@ class Masked(StandIn):
         found, hidden = self.data[key], self.mask[key]
         if getattr(found, "ndim", 0):
             return self._view(found, hidden)
-        require(call(np.logical_not, hidden), JitadValueError, "this element is masked",
+        require(call(np.logical_not, hidden), JitadError, "this element is masked",
                 "Ask for filled(...), or for the elements that count: compressed().")  # fmt: skip
         return found
 
@@ -151,7 +151,7 @@ class Masked(StandIn):
         few = call(np.less, count, least)
         if getattr(found, "ndim", 0):
             return Masked(found, few)
-        require(call(np.logical_not, few), JitadValueError, "all elements are masked",
+        require(call(np.logical_not, few), JitadError, "all elements are masked",
                 "See that one counts: a.count() > 0.")  # fmt: skip
         return found
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadTypeError, JitadValueError
+from jitad.errors import JitadError, JitadTypeError, JitadValueError
 from jitad.tape.types import promote
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
@@ -260,7 +260,7 @@ def polyval(p: Any, x: Any) -> Any:
     if not isinstance(p.shape[0], Number) and not p.shape[0]:  # NumPy's sum begins with zeros
         return call(np.zeros_like, x)
     if isinstance(p.shape[0], Number) and type_of(x).dtype != kind.str[1:]:
-        require(bind("ge", p.shape[0], 1), JitadValueError, "np.polyval without coefficients gives "
+        require(bind("ge", p.shape[0], 1), JitadError, "np.polyval without coefficients gives "
                 f"zeros of {np.dtype(type_of(x).dtype)}, with some it gives {kind}",
                 "Convert the points first: x.astype(float).")  # fmt: skip
     content = cast(x.content if isinstance(x, ArrayHandle) else x, kind)

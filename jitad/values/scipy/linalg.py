@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sl
 
-from jitad.errors import JitadLinAlgError, JitadTypeError
+from jitad.errors import JitadError, JitadLinAlgError, JitadTypeError
 from jitad.tape.build import Leaf
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
@@ -233,7 +233,7 @@ def sqrtm(A: Any) -> Any:
     matrix(a)
     root = stacked(lambda a: (bind("sqrtm", a),), [a.shape[-2:]], a)[0]
     fine = elementwise("logical_not", call(np.any, call(np.isnan, root)))
-    require(fine, JitadLinAlgError, "sqrtm: the matrix has no real principal root",
+    require(fine, JitadError, "sqrtm: the matrix has no real principal root",
             "Its eigenvalues must not be on the negative real axis, nor zero.")  # fmt: skip
     return root
 

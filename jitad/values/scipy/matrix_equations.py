@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sl
 
-from jitad.errors import JitadLinAlgError, JitadTypeError
+from jitad.errors import JitadError, JitadTypeError
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.kind import fail, require
@@ -118,7 +118,7 @@ def logm(A: Any) -> Any:
     (near,) = fold(HALVINGS, (a.content,), halve)
     rest = call(np.subtract, ArrayHandle(near), eye)
     size = call(np.linalg.norm, call(np.linalg.matrix_power, rest, 8), axis=(-2, -1))
-    require(call(np.all, call(np.less, size, 0.45**8)), JitadLinAlgError,
+    require(call(np.all, call(np.less, size, 0.45**8)), JitadError,
             "logm: the matrix is singular, or too close to it or to infinity")  # fmt: skip
     t, w = (x.reshape((NODES,) + (1,) * rest.ndim) for x in np.polynomial.legendre.leggauss(NODES))
     between = call(np.add, eye, call(np.multiply, 0.5 * (t + 1.0), rest))

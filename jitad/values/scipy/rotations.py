@@ -199,7 +199,7 @@ def _nearest(m: Any) -> Any:
 
     x = ArrayHandle(fold(_STEPS, (m.content,), step)[0])
     square = call(np.matmul, call(np.swapaxes, x, -1, -2), x)
-    require(call(np.all, call(np.abs, square - np.eye(3)) < 1e-10), JitadValueError,
+    require(call(np.all, call(np.abs, square - np.eye(3)) < 1e-10), JitadError,
             "a matrix is too far from a rotation",
             "Project it first: scipy.linalg.polar.")  # fmt: skip
     return x

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.special as sp
 
-from jitad.errors import JitadTypeError, JitadValueError
+from jitad.errors import JitadError, JitadTypeError
 from jitad.primitives.several import PARTS, WOFZ
 from jitad.values.broadcast import as_operand, elementwise
 from jitad.values.complexes.lifts import combined, imaginary_part, real_part
@@ -83,7 +83,7 @@ def _faddeeva(x: Any, y: Any) -> Any:
 def _voigt(x: Any, sigma: Any, gamma: Any) -> Any:
     """The Lorentz profile, which is what is left for sigma = 0, has no derivative by it here."""
     wide = call(np.all, elementwise("gt", sigma, 0.0))
-    require(wide, JitadValueError, "voigt_profile with a sigma that is not positive",
+    require(wide, JitadError, "voigt_profile with a sigma that is not positive",
             "For sigma = 0 write gamma / pi / (x**2 + gamma**2).")  # fmt: skip
     scale = mul(sigma, math.sqrt(2.0))
     height = elementwise("wofz_re", div(x, scale), div(gamma, scale))
