@@ -135,7 +135,6 @@ def test_a_root_without_a_derivative() -> None:
 
 
 @pytest.mark.parametrize("f, option", [
-    (lambda a: so.brentq(lambda x: x - a, 0.0, 9.0, disp=False), "disp"),
     (lambda a: so.newton(lambda x: x - a, np.ones(2), full_output=True), "full_output"),
     (lambda a: so.root_scalar(lambda x: x - a, x0=1.0, options={}), "options"),
 ])  # fmt: skip
