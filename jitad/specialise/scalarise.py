@@ -381,7 +381,7 @@ class _Scalarise:
 
 
 def _grid(shape: Sequence[Atom]) -> Iterator[tuple[int, ...]]:
-    return np.ndindex(*(d.value for d in shape))  # type: ignore[union-attr]
+    return np.ndindex(*(max(d.value, 0) for d in shape))  # type: ignore[union-attr]
 
 
 def _indices(a: Atom) -> Iterator[tuple[int, ...]]:

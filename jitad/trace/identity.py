@@ -11,14 +11,14 @@ from typing import Any
 
 from jitad.errors import JitadTypeError
 from jitad.tape.build import Leaf
-from jitad.tape.types import BOOL
 from jitad.trace.joins.selected import asked, spread
 from jitad.trace.joins.unset import is_among, is_optional
 from jitad.trace.joins.which import told_apart
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import is_held
-from jitad.values.kind import fail
+from jitad.values.kind import fail, is_number
 from jitad.values.number import bind
+from jitad.values.python_functions import python_type
 
 COPIES = (
     "`{}` can't be asked of elements of a list whose length depends on traced values: they are "
@@ -39,14 +39,42 @@ def Is(a: Any, b: Any) -> Any:
         if a is None or b is None:
             return bind("logical_not", (b if a is None else a).flag)
         return asked(Is, a, b)
+    if (isinstance(a, Leaf) or isinstance(b, Leaf)) and is_number(a) and is_number(b):
+        return a is b or _one_number(a, b)
     if a is not b and type(a) is type(b):
         if is_held(a) or is_held(b):
             raise fail(JitadTypeError, COPIES.format("is"), "Compare what is in them.")
         told_apart(a, b)
         _stay_apart(a, b)
-    if (isinstance(a, Leaf) or isinstance(b, Leaf)) and _is_bool(a) and _is_bool(b):
-        return bind("eq", a, b)
     return a is b
+
+
+def _one_number(a: Any, b: Any) -> Any:
+    """Are two numbers, of which the trace knows one at most, one object?
+
+    CPython has each bool and each small int once.  A float that was just computed is none that was
+    there before; one that was given, chosen or kept may be any.
+    """
+    kind = python_type(a)
+    if kind is not python_type(b):
+        return False
+    if kind is bool or (kind is int and any(type(x) is int and -5 <= x <= 256 for x in (a, b))):
+        return bind("eq", a, b)
+    if kind is not int and (_is_computed(a) or _is_computed(b)):
+        return False
+    raise fail(JitadTypeError, "a kernel can't tell whether two numbers are one object",
+               "Compare them by ==, and take None for what is missing.")  # fmt: skip
+
+
+def _is_computed(x: Any) -> bool:
+    source = x.builder.sources.get(x.atom) if isinstance(x, Leaf) else None
+    return source is not None and source.op in _ARITHMETIC
+
+
+# What gives another object each time, whatever it is given.
+_ARITHMETIC = frozenset(
+    "add sub mul div floordiv mod neg pow abs sqrt exp log sin cos tan tanh hypot arctan2".split()
+)
 
 
 def _stay_apart(a: Any, b: Any) -> None:
@@ -60,7 +88,3 @@ def _stay_apart(a: Any, b: Any) -> None:
 def IsNot(a: Any, b: Any) -> Any:
     same = Is(a, b)
     return bind("logical_not", same) if isinstance(same, Leaf) else not same
-
-
-def _is_bool(a: Any) -> bool:
-    return a.type == BOOL if isinstance(a, Leaf) else isinstance(a, bool)

@@ -33,6 +33,7 @@ from jitad.values.numpy import (
     sets,
     shaping,
     signals,
+    splitting,
     statistics,
     subscripts,
     ufunc_methods,
@@ -43,8 +44,8 @@ from jitad.values.scipy import eigen
 
 MODULES = (
     python_functions, mathematics, ranges, ufuncs, creation, reductions, shaping, products, picking,
-    rearranging, borders, contractions, orders, quantiles, sets, linalg, norms, grids, histograms,
-    signals, statistics, subscripts, ufunc_methods, complex_lifts, complex_functions,
+    rearranging, splitting, borders, contractions, orders, quantiles, sets, linalg, norms, grids,
+    histograms, signals, statistics, subscripts, ufunc_methods, complex_lifts, complex_functions,
     complex_arrays, complex_linalg, complex_qr, complex_statistics, fourier, eigen, polynomials,
     powers,
 )  # fmt: skip

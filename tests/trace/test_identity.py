@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pytest
 
-from jitad import grad, jit, jit_grad
+from jitad import FallbackWarning, grad, jit, jit_grad
 from jitad.errors import JitadTypeError
 from jitad.trace.joins.snapshot import Num
 from jitad.trace.joins.unify import Unifier
@@ -33,6 +33,91 @@ def test_identity_of_conditions(f, x):
 @pytest.mark.parametrize("x", [np.float64(2.0), np.float64(-2.0)])
 def test_bools_of_numpy_are_not_true_itself(x):
     assert jit(is_true)(x) == is_true(x) == -x
+
+
+MISSING = float("nan")
+
+
+def chosen(s, t):
+    p = t if s > 0.0 else s
+    return p * (2.0 if p is t else 3.0)
+
+
+def the_largest(s, t):
+    best = None
+    for v in (s, t):
+        if best is None or v > best:
+            best = v
+    return best * (2.0 if best is t else 3.0)
+
+
+def by_max(s, t):
+    return s * (2.0 if max(s, t) is not t else 3.0)
+
+
+def from_a_list(s, t):
+    x = [s, t]
+    return x[int(abs(s)) % 2] * (2.0 if x[int(abs(s)) % 2] is s else 3.0)
+
+
+def sorted_ones(s, t):
+    x = sorted([s, t])
+    return x[0] * (2.0 if x[0] is s else 3.0)
+
+
+def given_or_missing(s, t):
+    return s if t is MISSING else s * t
+
+
+def missing_on_a_path(s, t):
+    w = MISSING
+    if s > 1.0:
+        w = s * t
+    return s if w is MISSING else s * w
+
+
+def the_loops_last(s, t):
+    x = s
+    while x < t:
+        x = x * 2.0
+    return x * (2.0 if x is s else 3.0)
+
+
+UNSURE = [chosen, the_largest, by_max, from_a_list, sorted_ones, given_or_missing,
+          missing_on_a_path, the_loops_last]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", UNSURE)
+def test_numbers_that_may_be_one_object_are_refused(f):
+    """As a wrong path was taken; eager derivatives have the objects."""
+    for s, t in ((0.5, 1.5), (1.5, 0.7)):
+        for run in (jit(f), jit_grad(f)):
+            with pytest.raises(JitadTypeError, match="whether two numbers are one object"):
+                run(s, t)
+        with pytest.warns(FallbackWarning):
+            assert jit(f, fallback=True)(s, t) == f(s, t)
+        if f is not by_max:  # which gives what is new to eager derivatives
+            rise = (f(s + 1e-6, t) - f(s - 1e-6, t)) / 2e-6
+            assert grad(f)(s, t) == pytest.approx(rise, rel=1e-6)
+
+
+def test_a_missing_number_in_place_of_an_argument():
+    f = jit(given_or_missing, fallback=True)
+    with pytest.warns(FallbackWarning):
+        assert f(2.5, MISSING) == 2.5 and f(2.5, 2.0) == 5.0
+    assert grad(given_or_missing)(2.5, MISSING) == 1.0
+
+
+def test_numbers_that_are_known_to_be_two_or_one():
+    def f(s, n):
+        p, q = s * 2.0, s + 0.0
+        one, two, three = range(1, 4)
+        same = (p is p, q is s, s is s, p is MISSING, n is two, n is not three, q is None, s is one)
+        return sum(2**k for k, x in enumerate(same) if x) * s
+
+    for n in (2, 3):
+        assert jit(f)(1.5, n) == f(1.5, n)
+        assert jit_grad(f)(1.5, n) == grad(f)(1.5, n) == f(1.0, n)
 
 
 def matches_true(x):

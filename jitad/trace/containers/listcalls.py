@@ -291,9 +291,15 @@ def _array(values: Any, dtype: Any = None) -> Any:
     return array if dtype is None else array.astype(dtype)
 
 
+def _some(target: Any, what: str = "concatenate") -> None:
+    """An array can be made of no elements, but none of no arrays."""
+    require(bind("gt", length(target), 0), JitadValueError, f"need at least one array to {what}")
+
+
 def _stack(target: Any, axis: int = 0) -> Any:
     if stretched(target) is None:
         return implementation(np.stack)(_lent(target), axis)  # type: ignore[misc]
+    _some(target, "stack")
     return _made(implementation(np.moveaxis)(_array(target), 0, axis))  # type: ignore[misc]
 
 
@@ -306,6 +312,7 @@ def _made(array: ArrayHandle) -> ArrayHandle:
 def _concatenate(target: Any, axis: int = 0) -> Any:
     if stretched(target) is None:  # a tuple of arrays and such lists
         return implementation(np.concatenate)(_lent(target), axis)  # type: ignore[misc]
+    _some(target)
     array = as_array(target)
     n = len(array.shape) - 1
     if not isinstance(axis, int) or not -n <= axis < n:
@@ -320,6 +327,7 @@ def _concatenate(target: Any, axis: int = 0) -> Any:
 def _vstack(target: Any) -> Any:
     if stretched(target) is None:
         return implementation(np.vstack)(_lent(target))  # type: ignore[misc]
+    _some(target)
     array = as_array(target)
     if len(array.shape) == 1:
         return array.reshape(array.shape[0], 1)
@@ -329,6 +337,7 @@ def _vstack(target: Any) -> Any:
 def _hstack(target: Any) -> Any:
     if stretched(target) is None:
         return implementation(np.hstack)(_lent(target))  # type: ignore[misc]
+    _some(target)
     axes = len(as_array(target).shape)
     return as_array(target) if axes == 1 else _concatenate(target, 0 if axes == 2 else 1)
 
@@ -336,6 +345,7 @@ def _hstack(target: Any) -> Any:
 def _column_stack(target: Any) -> Any:
     if stretched(target) is None:
         return implementation(np.column_stack)(_lent(target))  # type: ignore[misc]
+    _some(target)
     array = as_array(target)
     if len(array.shape) == 1:
         return array.reshape(1, array.shape[0])
