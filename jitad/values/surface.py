@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadTypeError
+from jitad.errors import JitadTypeError, JitadValueError
 from jitad.primitives import TABLE
 from jitad.tape.build import Leaf
 from jitad.values import extents
-from jitad.values.kind import fail, missing, primal, wrong_type
-from jitad.values.number import Number
+from jitad.values.kind import fail, missing, primal, require, wrong_type
+from jitad.values.number import Number, bind
 from jitad.values.ranges import Range, relied
 from jitad.values.registry import call, call_plain, implementation, is_traced, unsupported
 from jitad.values.views import Flat
@@ -220,7 +220,9 @@ class Surface:
     def item(self, *index: Any) -> Any:
         """The element as a Python number."""
         if not index:
-            value = self._only("a number")
+            one = bind("eq", self.size, 1) if isinstance(self.size, Number) else self.size == 1
+            require(one, JitadValueError, "can only convert an array of size 1 to a Python scalar")
+            value = self[(0,) * self.ndim]  # type: ignore[index]
         elif len(index) == 1 and not isinstance(index[0], tuple) and self.ndim != 1:
             value = call(np.ravel, self)[index[0]]
         else:

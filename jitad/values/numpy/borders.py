@@ -185,4 +185,6 @@ def _inside(k: Any, n: Int, mode: str) -> Any:
     period = extents.mul(2, n if mode == "symmetric" else extents.largest(extents.sub(n, 1), 1))
     k = elementwise("mod", k, period)
     back = elementwise("sub", extents.sub(period, 1) if mode == "symmetric" else period, k)
-    return elementwise("minimum", k, back)
+    k = elementwise("minimum", k, back)
+    one = mode == "reflect" and not extents.assume_at_least(n, 2)  # which is shown everywhere
+    return elementwise("minimum", k, extents.sub(n, 1)) if one else k

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadTypeError, JitadValueError
+from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import elementwise
 from jitad.values.kind import fail, type_of
@@ -70,6 +71,13 @@ def _two(x: ArrayHandle, axes: Axes, keepdims: bool) -> Any:
     return elementwise("where", zero, 0.0, root)
 
 
+def _extreme(sizes: Any, ord: Any, axes: Axes, **other: Any) -> Any:
+    """The largest, which is zero of none, or the least."""
+    some = all(extents.assume_at_least(sizes.shape[k], 1) for k in axes)
+    least = {} if some or ord < 0 else {"initial": sizes.dtype.type(0)}
+    return call(np.max if ord > 0 else np.min, sizes, axis=axes, **other, **least)
+
+
 def _vector(x: ArrayHandle, ord: Any, axes: Axes, keepdims: bool) -> Any:
     if ord is None or _known(ord) == 2:
         return _two(x, axes, keepdims)
@@ -77,7 +85,7 @@ def _vector(x: ArrayHandle, ord: Any, axes: Axes, keepdims: bool) -> Any:
     if isinstance(ord, str):
         raise fail(JitadValueError, f"Invalid norm order '{ord}' for vectors")
     if ord in (np.inf, -np.inf):
-        return call(np.max if ord > 0 else np.min, size, axis=axes, keepdims=keepdims)
+        return _extreme(size, ord, axes, keepdims=keepdims)
     if ord == 0:
         there = elementwise("ne", x, 0).astype(x.dtype)
         return call(np.sum, there, axis=axes, keepdims=keepdims)
@@ -102,7 +110,7 @@ def _matrix(x: ArrayHandle, ord: Any, axes: Axes, keepdims: bool) -> Any:
         along, across = axes if abs(ord) == 1 else axes[::-1]
         sums = call(np.sum, elementwise("abs", x), axis=along)
         across -= across > along
-        found = call(np.max if ord > 0 else np.min, sums, axis=across)
+        found = _extreme(sums, ord, (across,))
     else:
         raise fail(JitadValueError, f"Invalid norm order {ord!r} for matrices.")
     return call(np.expand_dims, found, axes) if keepdims else found

@@ -136,8 +136,12 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     bins, x = handle(bins), as_operand(x)
     n = bins.shape[0]
     up = _search(bins, x, not right)
-    down = elementwise("sub", n, _search(bins[::-1], x, right))
-    return elementwise("where", elementwise("le", bins[0], bins[-1]), up, down)
+    down = elementwise("sub", n, _search(bins[::-1], x, not right))
+    some = extents.assume_at_least(n, 1)
+    zero = () if some else [call(np.zeros, 1, bins.dtype)]  # of which those of no bins are made
+    first = bins[0] if some else call(np.concatenate, [bins[:1], *zero])[0]
+    last = bins[-1] if some else call(np.concatenate, [*zero, bins[-1:]])[-1]
+    return elementwise("where", elementwise("le", first, last), up, down)
 
 
 @replaces(np.histogram_bin_edges)
@@ -229,16 +233,22 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None,
         fp = call(np.concatenate, [fp[-1:], fp, fp[:1]])
         left = right = None
     n = xp.shape[0]
-    if not isinstance(n, Number) and n < 1:
-        raise fail(JitadValueError, "array of sample points is empty")
+    if not extents.assume_at_least(n, 1):
+        require(bind("ge", n, 1) if isinstance(n, Number) else False, JitadValueError,
+                "array of sample points is empty")  # fmt: skip
     if not isinstance(n, Number) and n == 1:
         inside = elementwise("add", elementwise("mul", x, 0.0), fp[0])
     else:
         k = elementwise("sub", _search(xp, x, True), 1)
-        k = elementwise("minimum", elementwise("maximum", k, 0), extents.sub(n, 2))
+        several = extents.assume_at_least(n, 2)
+        last = extents.sub(n, 2) if several else extents.largest(extents.sub(n, 2), 0)
+        k = elementwise("minimum", elementwise("maximum", k, 0), last)
         after = elementwise("add", k, 1)
-        rise = elementwise("sub", fp[after], fp[k])
-        slope = elementwise("div", rise, elementwise("sub", xp[after], xp[k]))
+        if not several:
+            after = elementwise("minimum", after, extents.sub(n, 1))
+        rise, run = elementwise("sub", fp[after], fp[k]), elementwise("sub", xp[after], xp[k])
+        run = run if several else elementwise("where", elementwise("eq", n, 1), 1.0, run)
+        slope = elementwise("div", rise, run)
         inside = elementwise("add", elementwise("mul", slope, elementwise("sub", x, xp[k])), fp[k])
     first, last = (fp[0] if left is None else left), (fp[-1] if right is None else right)
     inside = elementwise("where", elementwise("lt", x, xp[0]), first, inside)

@@ -14,6 +14,7 @@ import scipy.special as sp
 from jitad.errors import JitadTypeError
 from jitad.primitives.table import TABLE
 from jitad.primitives.unloaded import Unloaded
+from jitad.values import extents
 from jitad.values.array import wrap
 from jitad.values.broadcast import as_operand, elementwise, shape_of
 from jitad.values.kind import fail, type_of
@@ -75,7 +76,9 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False,
 
 def _largest(a: Any, axis: Any, keepdims: bool) -> Any:
     """What all is divided by lest `exp` overflow: it cancels, and so does how it varies."""
-    return elementwise("stop", call(np.max, a, axis=axis, keepdims=keepdims))
+    some = all(extents.assume_at_least(n, 1) for n in shape_of(a))
+    least = {} if some else {"initial": -np.inf}
+    return elementwise("stop", call(np.max, a, axis=axis, keepdims=keepdims, **least))
 
 
 def _marked(name: str, value: Any, x: Any, axis: Any, *others: Any) -> Any:
