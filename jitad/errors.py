@@ -74,8 +74,8 @@ class JitadTypeError(JitadError, TypeError):
     """A wrong type, such as an integer that is to be differentiated."""
 
 
-class JitadArgumentError(JitadTypeError):
-    """Another number of arguments than a function takes."""
+class JitadWrongTypeError(JitadTypeError):
+    """What Python or NumPy raise, too: None in the place of a value, too many arguments."""
 
     of_program = True
 

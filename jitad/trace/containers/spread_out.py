@@ -10,7 +10,7 @@ import inspect
 import itertools
 from typing import Any
 
-from jitad.errors import JitadArgumentError, JitadError
+from jitad.errors import JitadError, JitadWrongTypeError
 from jitad.plain import as_written
 from jitad.trace.containers import lists, writtenback
 from jitad.trace.containers.grown import variables
@@ -44,7 +44,7 @@ def called(f: Any, *args: Any, **kwargs: Any) -> Any:
         return run(as_written.chained, _all(args))
     if f is max or f is min:
         values = _all(args)
-        require(bind("ge", lists.length(values), 2), JitadArgumentError,
+        require(bind("ge", lists.length(values), 2), JitadWrongTypeError,
                 f"{f.__name__} of the elements of a list that has one element or none")  # fmt: skip
         return call(f, values, **kwargs)
     if not is_users(f):
@@ -71,7 +71,7 @@ def _bound(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     missing = len(named) - known
     count = lists.length(values)
     fits = bind("ge" if rest else "eq", count, missing)
-    require(fits, JitadArgumentError, f"{_name(f)} got another number of arguments than it takes")
+    require(fits, JitadWrongTypeError, f"{_name(f)} got another number of arguments than it takes")
     first = [lists.get(values, k) for k in range(missing)]
     return [*args[:known], *first, *([stretched(_rest(values, missing))] if rest else [])]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadTypeError
+from jitad.errors import JitadTypeError, JitadWrongTypeError
 from jitad.trace.containers import lists
 from jitad.trace.containers.stretch import Stretch
 from jitad.trace.containers.writing import MUTABLE
@@ -25,7 +25,7 @@ from jitad.values.journal import check_object
 from jitad.values.kind import fail, require
 
 
-def present(value: Any, kind: type[Exception] = JitadTypeError) -> Any:
+def present(value: Any, kind: type[Exception] = JitadWrongTypeError) -> Any:
     """The value where it is used as other than None, which is an error of this kind."""
     if not is_optional(value):
         if type(value) is Stretch:
