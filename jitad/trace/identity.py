@@ -52,23 +52,27 @@ def Is(a: Any, b: Any) -> Any:
 def _one_number(a: Any, b: Any) -> Any:
     """Are two numbers, of which the trace knows one at most, one object?
 
-    CPython has each bool and each small int once.  A float that was just computed is none that was
-    there before; one that was given, chosen or kept may be any.
+    CPython has each bool and each small int once.  A float that is computed is none that was there
+    before; one that was given, chosen or kept may be any.
     """
     kind = python_type(a)
     if kind is not python_type(b):
         return False
     if kind is bool or (kind is int and any(type(x) is int and -5 <= x <= 256 for x in (a, b))):
         return bind("eq", a, b)
-    if kind is not int and (_is_computed(a) or _is_computed(b)):
+    if kind is not int and (_is_computed_after(a, b) or _is_computed_after(b, a)):
         return False
     raise fail(JitadTypeError, "a kernel can't tell whether two numbers are one object",
                "Compare them by ==, and take None for what is missing.")  # fmt: skip
 
 
-def _is_computed(x: Any) -> bool:
+def _is_computed_after(x: Any, y: Any) -> bool:
+    """Was y there when x was computed?"""
     source = x.builder.sources.get(x.atom) if isinstance(x, Leaf) else None
-    return source is not None and source.op in _ARITHMETIC
+    if source is None or source.op not in _ARITHMETIC:
+        return False
+    given = not isinstance(y, Leaf) or y.atom in y.builder.blocks[0].params
+    return given or x.atom.serial > y.atom.serial
 
 
 # What gives another object each time, whatever it is given.

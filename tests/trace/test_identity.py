@@ -83,8 +83,31 @@ def the_loops_last(s, t):
     return x * (2.0 if x is s else 3.0)
 
 
-UNSURE = [chosen, the_largest, by_max, from_a_list, sorted_ones, given_or_missing,
-          missing_on_a_path, the_loops_last]  # fmt: skip
+def computed_and_chosen(s, t):
+    p = s * t
+    q = p if s > 1.0 else t
+    return q * (2.0 if q is p else 3.0)
+
+
+def computed_and_kept(s, t):
+    x = [s * t, t + 1.0]
+    p = x[0]
+    x.sort()
+    return x[0] * (2.0 if x[0] is p else 3.0)
+
+
+def computed_in_a_loop(s, t):
+    best = first = s + t
+    for k in range(3):
+        v = s * k - t
+        if v > best:
+            best = v
+    return best * (2.0 if first is best else 3.0)
+
+
+UNSURE = [chosen, computed_and_chosen, computed_and_kept, computed_in_a_loop, the_largest, by_max,
+          from_a_list, sorted_ones, given_or_missing, missing_on_a_path,
+          the_loops_last]  # fmt: skip
 
 
 @pytest.mark.parametrize("f", UNSURE)
