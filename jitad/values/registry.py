@@ -465,12 +465,12 @@ def write_out(out: Any, result: Any, spread: bool = False) -> Any:
     if len(shape) != len(out.shape):
         raise fail(JitadValueError, f"non-broadcastable output operand with {len(out.shape)} axes "
                    f"doesn't match the broadcast shape of {len(shape)} axes")  # fmt: skip
+    from jitad.values.broadcast import require_same  # which asks for what is registered here
+
     for n, m in zip(shape, out.shape, strict=True):
-        if not isinstance(n, Number) and not isinstance(m, Number) and n != m and not (
-            spread and n == 1
-        ):
-            raise fail(JitadValueError, "non-broadcastable output operand doesn't match the "
-                       "broadcast shape")  # fmt: skip
+        if not spread or not (isinstance(n, Number) or isinstance(m, Number) or n == 1):
+            require_same(n, m, lambda: "non-broadcastable output operand doesn't match the "
+                         "broadcast shape")  # fmt: skip
     out.assign(result)
     return out
 
