@@ -13,12 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import (
-    JitadConvergenceError,
-    JitadError,
-    JitadTypeError,
-    JitadUnsolvedError,
-)
+from jitad.errors import JitadConvergenceError, JitadError, JitadTypeError, JitadUnsolvedError
 from jitad.operators.api import grad
 from jitad.operators.outermost import given
 from jitad.plain import bounded, constrained, iterations
@@ -117,15 +112,15 @@ def root(
     (2.0, 0.083333333333)
     """
     return given(root_of("root", g, x0, *args, tol=tol, max_iterations=max_iterations,
-                         failure=JitadConvergenceError))  # fmt: skip
+                         kind=JitadConvergenceError))  # fmt: skip
 
 
 def root_of(
     name: str, g: Function, x0: Any, *args: Any, tol: float = 1e-10, max_iterations: int = 100,
-    failure: type[JitadError] = JitadUnsolvedError,
+    kind: type[JitadError] = JitadUnsolvedError,
 ) -> Any:  # fmt: skip
     """What `root` gives; errors have another name."""
-    state = _State(name, x0, failure)
+    state = _State(name, x0, kind)
 
     def residual(v: Any) -> Any:
         return _vector(list(map(own, flatten(hooks.call(g, state.from_vector(v), *args))[0])))
@@ -172,15 +167,15 @@ def argmin(
     (1.25, -1.25)
     """
     return given(argmin_of("argmin", f, x0, *args, tol=tol, max_iterations=max_iterations,
-                           failure=JitadConvergenceError))  # fmt: skip
+                           kind=JitadConvergenceError))  # fmt: skip
 
 
 def argmin_of(
     name: str, f: Function, x0: Any, *args: Any, tol: float = 1e-10, max_iterations: int = 200,
-    failure: type[JitadError] = JitadUnsolvedError,
+    kind: type[JitadError] = JitadUnsolvedError,
 ) -> Any:  # fmt: skip
     """What `argmin` gives; errors have another name."""
-    state = _State(name, x0, failure)
+    state = _State(name, x0, kind)
 
     def value(v: Any) -> Any:
         return hooks.call(f, state.from_vector(v), *args)
@@ -192,10 +187,10 @@ def argmin_of(
 
 def argmin_within(
     name: str, f: Function, x0: Any, low: Any, high: Any, tol: float = 1e-10,
-    max_iterations: int = 200, failure: type[JitadError] = JitadUnsolvedError,
+    max_iterations: int = 200, kind: type[JitadError] = JitadUnsolvedError,
 ) -> Any:  # fmt: skip
     """Where f is smallest between bounds; what is at a bound goes with it."""
-    state = _State(name, x0, failure)
+    state = _State(name, x0, kind)
 
     def value(v: Any) -> Any:
         return hooks.call(f, state.from_vector(v))
@@ -237,9 +232,9 @@ class _State:
     """The structure that x0 has, and ways between it, its leaves and a vector."""
 
     def __init__(
-        self, name: str, x0: Any, failure: type[JitadError] = JitadUnsolvedError
+        self, name: str, x0: Any, kind: type[JitadError] = JitadUnsolvedError
     ) -> None:
-        self.name, self.failure = name, failure
+        self.name, self.kind = name, kind
         trace = context.current()
         self.pos = trace.builder.pos if trace is not None else None  # of the user's call
         self.start, self.structure = flatten(x0)
@@ -299,7 +294,7 @@ class _State:
             return x, held, (ok,), ()
 
         remedy = "Start nearer, or give a larger tol or max_iterations."
-        failures = [(self.failure, f"{self.name} did not converge", remedy)]
+        failures = [(self.kind, f"{self.name} did not converge", remedy)]
         return solution(search, equation, failures, tol, most, self.pos)[0]
 
 

@@ -133,10 +133,10 @@ def _between(one: Any, low: Any, high: Any) -> Any:
 
 
 def _least(name: str, value: Function, x0: Any, bounds: Any,
-           failure: type[JitadError] = JitadUnsolvedError) -> Any:  # fmt: skip
+           kind: type[JitadError] = JitadUnsolvedError) -> Any:  # fmt: skip
     if bounds is None:
-        return argmin_of(name, value, x0, failure=failure)
-    return argmin_within(name, value, x0, *_ends(bounds, x0), failure=failure)
+        return argmin_of(name, value, x0, kind=kind)
+    return argmin_within(name, value, x0, *_ends(bounds, x0), kind=kind)
 
 
 def _ends(bounds: Any, x0: Any) -> tuple[Any, Any]:
@@ -148,14 +148,14 @@ def _ends(bounds: Any, x0: Any) -> tuple[Any, Any]:
 
 
 def _squares(name: str, residuals: Function, x0: Any, bounds: Any = None,
-             failure: type[JitadError] = JitadUnsolvedError) -> tuple[Any, Any]:  # fmt: skip
+             kind: type[JitadError] = JitadUnsolvedError) -> tuple[Any, Any]:  # fmt: skip
     """Where half the sum of squares is least, and the residuals there."""
 
     def value(x: Any) -> Any:
         r = residuals(x)
         return call(np.multiply, 0.5, call(np.sum, call(np.multiply, r, r)))
 
-    x = _least(name, value, vector(x0), bounds, failure)
+    x = _least(name, value, vector(x0), bounds, kind)
     return x, residuals(x)
 
 

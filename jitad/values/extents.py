@@ -45,8 +45,14 @@ def number_of(n: Int, refusal: str) -> Int:
     """So many elements, which may be none; `refusal` is said of fewer."""
     if at_least(n, 0):
         return n
-    require(bind("ge", n, 0), JitadValueError, refusal)
+    require_at_least(n, 0, refusal)
     return largest(n, 0)  # as which later proofs have it
+
+
+def require_at_least(n: Int, least: int, refusal: str, remedy: str = "") -> None:
+    """Fewer are an error, be it that a kernel finds out."""
+    if not at_least(n, least):
+        require(bind("ge", n, least), JitadValueError, refusal, remedy)
 
 
 def add(a: Int, b: Int) -> Int:

@@ -43,10 +43,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **others: Any) -> An
     for axis, widths in enumerate(_widths(pad_width, a.ndim)):
         before, after = widths
         if mode not in ("constant", "empty") and any(isinstance(w, Number) or w for w in widths):
-            n = a.shape[axis]
-            if not extents.at_least(n, 1):
-                require(bind("ge", n, 1) if isinstance(n, Number) else False, JitadValueError,
-                        f"can't extend empty axis {axis} by mode {mode!r}", "Pad by constants.")
+            what = f"can't extend empty axis {axis} by mode {mode!r}"
+            extents.require_at_least(a.shape[axis], 1, what, "Pad by constants.")
         if mode in ("constant", "empty"):
             first, last = _for_axis(0 if option is None else option, axis, a.ndim)
             a = _framed(a, axis, _edge(a, axis, before, first), _edge(a, axis, after, last))

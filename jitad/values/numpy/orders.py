@@ -233,14 +233,12 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None,
         fp = call(np.concatenate, [fp[-1:], fp, fp[:1]])
         left = right = None
     n = xp.shape[0]
-    if not extents.assume_at_least(n, 1):
-        require(bind("ge", n, 1) if isinstance(n, Number) else False, JitadValueError,
-                "array of sample points is empty")  # fmt: skip
+    several = extents.assume_at_least(n, 2)
+    extents.require_at_least(n, 1, "array of sample points is empty")
     if not isinstance(n, Number) and n == 1:
         inside = elementwise("add", elementwise("mul", x, 0.0), fp[0])
     else:
         k = elementwise("sub", _search(xp, x, True), 1)
-        several = extents.assume_at_least(n, 2)
         last = extents.sub(n, 2) if several else extents.largest(extents.sub(n, 2), 0)
         k = elementwise("minimum", elementwise("maximum", k, 0), last)
         after = elementwise("add", k, 1)

@@ -32,15 +32,11 @@ def _vectors(a: Any, v: Any) -> tuple[ArrayHandle, ArrayHandle]:
         x = x if x.ndim else reshape(x, (1,))
         if x.ndim != 1:
             raise fail(JitadValueError, "object too deep for desired array")
-        _as_long(x.shape[0], 1, "convolve and correlate need elements on both sides")
+        extents.require_at_least(
+            x.shape[0], 1, "convolve and correlate need elements on both sides"
+        )
         out.append(ArrayHandle(cast(x.content, np.dtype(dtype))))
     return out[0], out[1]
-
-
-def _as_long(n: Int, least: int, what: str) -> None:
-    """An extent that is less is an error, be it that a kernel finds out."""
-    if not extents.at_least(n, least):
-        require(bind("ge", n, least) if isinstance(n, Number) else False, JitadValueError, what)
 
 
 def _full(a: ArrayHandle, v: ArrayHandle) -> Any:
@@ -162,8 +158,9 @@ def _along(f: ArrayHandle, axis: int, spacing: Any, edge_order: int) -> Any:
         return f[along(axis, slice(*key))]
 
     n = f.shape[axis]
-    _as_long(n, edge_order + 1, "Shape of array too small to calculate a numerical gradient, at "
-             "least (edge_order + 1) elements are required.")  # fmt: skip
+    extents.require_at_least(
+        n, edge_order + 1, "Shape of array too small to calculate a numerical gradient, at least "
+        "(edge_order + 1) elements are required.")  # fmt: skip
     spacing = as_operand(spacing)
     if not shape_of(spacing):
         h = spacing[()] if isinstance(spacing, ArrayHandle) else spacing

@@ -15,7 +15,7 @@ import scipy.stats as st
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.values import extents
 from jitad.values.broadcast import shape_of
-from jitad.values.kind import fail, require
+from jitad.values.kind import fail
 from jitad.values.numpy.reductions import axes_of
 from jitad.values.numpy.shaping import handle
 from jitad.values.registry import call, replaces
@@ -87,8 +87,7 @@ def pearsonr(x: Any, y: Any, *, alternative: str = "two-sided", method: Any = No
     if method is not None:
         raise fail(JitadTypeError, "method= of pearsonr is not supported here", "Leave it out.")
     x, y, n = _two(x, y, axis)
-    require(call(np.greater_equal, n, 2), JitadValueError,
-            "`x` and `y` must have length at least 2.")  # fmt: skip
+    extents.require_at_least(n, 2, "`x` and `y` must have length at least 2.")
     r = _correlation(x, y)
     half = n / 2 - 1
     return Significance(

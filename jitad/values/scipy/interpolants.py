@@ -268,9 +268,7 @@ def _data(x: Any, y: Any, axis: int) -> tuple[ArrayHandle, ArrayHandle, int, int
     y = moveaxis(y, axis, 0)
     require_same(x.shape[0], y.shape[0], lambda: "The length of `y` along `axis` doesn't match the "
                  "length of `x`")  # fmt: skip
-    if not extents.assume_at_least(x.shape[0], 2):
-        require(call(np.greater_equal, x.shape[0], 2), JitadValueError,
-                "`x` must contain at least 2 elements.")  # fmt: skip
+    extents.require_at_least(x.shape[0], 2, "`x` must contain at least 2 elements.")
     rises = call(np.all, elementwise("gt", call(np.diff, x), 0.0))
     require(rises, JitadValueError, "`x` must be strictly increasing sequence.")
     return x, y, axis, int(x._static(x.shape[0], "the number of points of a spline"))

@@ -40,9 +40,7 @@ def _last(y: Any, x: Any, dx: Any, axis: int) -> tuple[Any, Any, int]:
 def cumulative_trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1,
                          initial: Any = None) -> Any:  # fmt: skip
     y, steps, axis = _last(y, x, dx, axis)
-    if not extents.assume_at_least(y.shape[-1], 1):
-        require(call(np.greater_equal, y.shape[-1], 1), JitadValueError,
-                "At least one point is required along `axis`.")  # fmt: skip
+    extents.require_at_least(y.shape[-1], 1, "At least one point is required along `axis`.")
     areas = mul(mul(steps, add(y[..., 1:], y[..., :-1])), 0.5)
     total = call(np.cumsum, areas, axis=-1)
     if initial is not None:

@@ -10,8 +10,8 @@ import scipy.signal
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
-from jitad.values.kind import fail, require
-from jitad.values.number import Number, bind
+from jitad.values.kind import fail
+from jitad.values.number import Number
 from jitad.values.numpy.reductions import one_axis
 from jitad.values.numpy.shaping import handle, moveaxis
 from jitad.values.registry import call, replaces
@@ -46,9 +46,8 @@ def _extended(x: ArrayHandle, padtype: str | None, edge: int) -> Any:
     """The signal with what is put at both its ends, along the last axis."""
     if padtype is None or not edge:
         return x
-    if not extents.at_least(x.shape[-1], edge + 1):
-        n, what = x.shape[-1], f"The length of the input vector x must be greater than {edge}."
-        require(bind("gt", n, edge) if isinstance(n, Number) else False, JitadValueError, what)
+    what = f"The length of the input vector x must be greater than {edge}."
+    extents.require_at_least(x.shape[-1], edge + 1, what)
     left, right = call(np.flip, x[..., 1 : edge + 1], -1), x[..., -(edge + 1) : -1]
     right = call(np.flip, right, -1)
     if padtype == "odd":
