@@ -11,7 +11,7 @@ from typing import Any
 
 from jitad.errors import JitadError
 from jitad.primitives import Primitive
-from jitad.runtime.masks import among, either, taken
+from jitad.runtime.masks import among, either, replaces, taken
 from jitad.runtime.rules import factors_of, without_rule
 from jitad.runtime.tagged import Tagged, fit, inside, is_floating, shape_of, zeros_like
 from jitad.runtime.tags import LIVE, alive
@@ -75,6 +75,8 @@ class Bundle(Tagged):
         (array, darray), (value, dvalue) = (self._split(a) for a in args[:2])
         rest = args[2:]
         y = update(row.name, array, value, *rest, **params)
+        if dvalue is None and replaces(row, y, rest, params):
+            darray = None
         if not is_floating(y) or (darray is None and dvalue is None):
             return y
         d = update(row.name, zeros_like(y) if darray is None else darray,
@@ -129,6 +131,8 @@ def _tangent(
     if not row.linear:
         raise JitadError(f"{row.name} has no forward rule", caller(), "Use reverse mode.")
     if all(tangents[k] is None for k in row.linear) or not is_floating(y):
+        return None
+    if replaces(row, y, primals[2:], params) and tangents[1] is None:
         return None
     ins = list(primals)
     for k in row.linear:

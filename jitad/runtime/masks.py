@@ -6,11 +6,13 @@ False for nowhere.  What is not known while the function runs, on a tape, is eve
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from jitad.runtime.tagged import Tagged
+from jitad.primitives import Primitive
+from jitad.runtime.tagged import Tagged, shape_of
 
 
 def taken(choice: Any, truth: bool = True) -> Any:
@@ -22,6 +24,13 @@ def taken(choice: Any, truth: bool = True) -> Any:
     if isinstance(choice, (bool, int, float, np.generic, np.ndarray)):
         return None if (choice != 0) == truth else False
     return None
+
+
+def replaces(row: Primitive, result: Any, operands: Sequence[Any], params: dict[str, Any]) -> bool:
+    """Is nothing left of the array that this is a store to?"""
+    shape = shape_of(result)
+    return (row.name == "store_slice" and params["kinds"] == "r" * len(shape)
+            and list(operands) == [x for n in shape for x in (0, 1, n)])  # fmt: skip
 
 
 def among(one: Any, mask: Any) -> Any:

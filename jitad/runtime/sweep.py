@@ -17,7 +17,7 @@ import numpy as np
 
 from jitad.errors import JitadError
 from jitad.primitives import TABLE, Into
-from jitad.runtime.masks import among, taken
+from jitad.runtime.masks import among, replaces, taken
 from jitad.runtime.reverse import Cell
 from jitad.runtime.rules import factors_of, operations
 from jitad.runtime.tagged import fit, zeros_like
@@ -160,6 +160,8 @@ class Adjoints:
             reused = rules.result
         passed = row.update is not None
         mask = self.masks.pop(cell.id, None) if self.masks else None
+        if replaces(row, cell.primal, primals[2:], cell.params):
+            parts = (None, *parts[1:])
         branches = (None, None, None)
         if row.name == "where":
             c = primals[0]

@@ -10,6 +10,8 @@ Padua 1993).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from jitad.specialise.simplify import simplify
 from jitad.tape.copy import lit_zero
 from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, free_vars, lit, walk
@@ -17,9 +19,12 @@ from jitad.tape.linear import Forms, Linear, constant
 from jitad.tape.types import Array, Scalar
 
 
-def privatise(tape: Tape) -> Tape:
-    """The tape with fresh arrays in the place of those that are overwritten unread."""
-    changed = _Overwrites(tape.body).visit(tape.body)
+def privatise(tape: Tape, given: Sequence[Atom] = ()) -> Tape:
+    """The tape with fresh arrays in the place of those that are overwritten unread.
+
+    `given`: what its parameters stand for, of whose extents the tape may speak, too.
+    """
+    changed = _Overwrites(tape.body, given).visit(tape.body)
     return simplify(tape) if changed else tape
 
 
@@ -40,8 +45,12 @@ def bare(tape: Tape) -> Tape:
 class _Overwrites:
     """One walk over a tape, which knows its integers as sums."""
 
-    def __init__(self, body: Block) -> None:
+    def __init__(self, body: Block, given: Sequence[Atom] = ()) -> None:
         self.forms = Forms()
+        self.given: dict[Atom, Atom] = {}  # extents of parameters, which may be nothing but that
+        for p, a in zip(body.params, given, strict=False):
+            self.given |= dict(zip(p.shape, a.shape, strict=True))
+        self.forms.of_var = {d: self.forms.of(n) for d, n in self.given.items() if type(d) is Var}
         self.least: dict[Atom, Atom] = {}  # max(n, 0) -> n
         self.users: dict[Block, dict[Atom, list[Equation]]] = {}
         for e in walk(body):
@@ -60,12 +69,26 @@ class _Overwrites:
             if e.op == "for":
                 for k, init in enumerate(e.ins[3:]):
                     if isinstance(init.type, Array) and self.covers(e, k, ()):
-                        changed |= _start_afresh(e, 3 + k, out)
+                        changed |= self.start_afresh(e, 3 + k, out)
             elif e.op == "store_slice" and self.filled(block, e.ins[0], ()) is not None:
-                changed |= _start_afresh(e, 0, out)
+                changed |= self.start_afresh(e, 0, out)
             out.append(e)
         block.equations = out
         return changed
+
+    def start_afresh(self, e: Equation, k: int, before: list[Equation]) -> bool:
+        """Let operand k of e be a new array, unless it is one."""
+        old = e.ins[k]
+        if any(old in x.outs and x.op == "full" for x in before[-8:]):
+            return False
+        assert isinstance(old.type, Array)
+        shape = tuple(self.given.get(d, d) for d in old.shape)
+        new = Var(old.type, shape)
+        params = {"dtype": old.type.dtype}
+        zero = lit_zero(old.type.dtype)
+        before.append(Equation("full", (zero, *shape), (new,), params, (), e.pos))
+        e.ins = (*e.ins[:k], new, *e.ins[k + 1 :])
+        return True
 
     def covers(self, e: Equation, k: int, outer: tuple[Var, ...]) -> bool:
         """Does the loop store to all of carried array k, the leading indices being outer?"""
@@ -154,20 +177,6 @@ class _Overwrites:
             if at == whole[axis][1]:
                 return True
         return False
-
-
-def _start_afresh(e: Equation, k: int, before: list[Equation]) -> bool:
-    """Let operand k of e be a new array, unless it is one."""
-    old = e.ins[k]
-    if any(old in x.outs and x.op == "full" for x in before[-8:]):
-        return False
-    assert isinstance(old.type, Array)
-    new = Var(old.type, old.shape)
-    params = {"dtype": old.type.dtype}
-    zero = lit_zero(old.type.dtype)
-    before.append(Equation("full", (zero, *old.shape), (new,), params, (), e.pos))
-    e.ins = (*e.ins[:k], new, *e.ins[k + 1 :])
-    return True
 
 
 def _uses(body: Block, a: Atom) -> int:

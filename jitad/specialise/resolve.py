@@ -10,6 +10,8 @@ the way, so the value that `vjp` computes and the caller's own copy of it become
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from jitad.specialise.affine import AffineBuilder
@@ -137,7 +139,7 @@ def _apply(b: Builder, e: Equation, env: Env, library: Library) -> None:
     function = _resolve_block(e.blocks[0], library)
     library.copies, library.outermost = copies, outermost
     # Prepared first, so that the sweep meets every value once; dead code is not differentiated.
-    plain = prepare(function)
+    plain = prepare(function, e.ins)
     # A derivative in a direction that is literally zero, or of a result without sensitivity, is
     # none: gradients by forward mode have such directions.
     primals, given = ins[: len(plain.params)], ins[len(plain.params) :]
@@ -186,11 +188,14 @@ def _is_zero(a: Atom) -> bool:
     return isinstance(a, Lit) and a.value == 0.0
 
 
-def prepare(block: Block) -> Block:
+def prepare(block: Block, given: Sequence[Atom] = ()) -> Block:
     """A function block as the sweeps like it: folded, small arrays apart, scratch made private,
-    what a branch wants in it, what one iteration decides by itself."""
+    what a branch wants in it, what one iteration decides by itself.
+
+    `given`: what its parameters stand for, where the block speaks of other values, too.
+    """
     tape = Tape("function", simplify_block(block))
-    body = privatise(scalarise(systems(triangles(tape)))).body
+    body = privatise(scalarise(systems(triangles(tape))), given).body
     return taken(confine(body if body is tape.body else simplify_block(body)))
 
 

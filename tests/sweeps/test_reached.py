@@ -292,3 +292,59 @@ def test_sums_of_what_several_conditions_choose(f, slope):
             for way in (jitad.jvp, lambda f, x, t: jitad.jit_jvp(f)(x, t)):
                 moved = way(lambda x, p=p: summed(x, p), (x,), (np.ones(3),))[1]
                 assert moved == 3.0 * slope
+
+
+def _filled(x, b):
+    b[:] = 2.0 * x[3]
+    return np.sum(b)
+
+
+OVERWRITTEN = {  # an infinity or a nan, or an infinite slope where 0 was written
+    "a product": (lambda x: _filled(x, (1.0 / (x - 1.0)) ** 2 * x), [0.0, 0.0, 0.0, 8.0]),
+    "a matrix": (lambda x: _columns(np.outer(x, x) / (x - 1.0), x), [8.0, 8.0, 8.0, 8.0]),
+    "by fill": (lambda x: _after_fill(np.log(x - 1.0)) * x[1], [0.0, 8.0, 0.0, 0.0]),
+    "in rounds": (lambda x: _rounds(np.sqrt(x - 1.0), x), [0.0, 12.0, 0.0, 0.0]),
+    "read before": (lambda x: _read_before(1.0 / x), [0.0, -0.25, 0.0, 0.0]),
+    "roots of zeros": (lambda x: _roots(x[1] * np.ones(4)) + x[2], [0.0, 0.0, 1.0, 0.0]),
+}
+
+
+def _columns(b, x):
+    b[:, :] = 2.0 * x
+    return np.sum(b)
+
+
+def _after_fill(b):
+    b.fill(2.0)
+    return np.sum(b)
+
+
+def _rounds(b, x):
+    total = 0.0
+    for i in range(3):
+        b[:] = i * x[1]
+        total += np.sum(b)
+    return total
+
+
+def _read_before(b):
+    first = b[1]
+    b[:] = 2.0
+    return np.sum(b) + first
+
+
+def _roots(b):
+    b[:] = 0.0
+    for _ in range(3):
+        b[:] = b**0.5
+    return np.sum(b)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("which", OVERWRITTEN)
+def test_of_an_array_that_is_overwritten_nothing_is_left(which, engine):
+    f, want = OVERWRITTEN[which]
+    x = np.array([1.0, 2.0, 3.0, 4.0])
+    for operator in (jitad.grad, jitad.jacfwd):
+        assert ENGINES[engine](operator(f), x) == pytest.approx(np.array(want), rel=1e-12)
