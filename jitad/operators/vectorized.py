@@ -8,7 +8,7 @@ A result is of the kind that all elements have; NumPy takes the first one's, and
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from jitad.emit.numba_private import taken_as_numbers
 from jitad.errors import JitadTypeError
 from jitad.operators.batching import batch
 from jitad.trace import hooks
+from jitad.values import extents
 from jitad.values.broadcast import common_shape
 from jitad.values.kind import fail
 from jitad.values.layout import asked, placed
@@ -33,7 +34,7 @@ def vectorized(pyfunc: Function, otypes: Any = None, doc: Any = None, excluded: 
     excluded = frozenset(excluded or ())
 
     def apply(*args: Any, **kwargs: Any) -> Any:
-        found = _applied(pyfunc, excluded, cores, args, kwargs)
+        found = _applied(pyfunc, excluded, cores, args, kwargs, otypes or ())
         return _in_kinds(found, otypes) if otypes else _as_arrays(found)
 
     return apply
@@ -98,7 +99,8 @@ def _cores(signature: str) -> list[int]:
 
 
 def _applied(pyfunc: Function, excluded: frozenset[Any], cores: list[int] | None,
-             args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # fmt: skip
+             args: tuple[Any, ...], kwargs: dict[str, Any],
+             otypes: Sequence[Any] | None = None) -> Any:  # fmt: skip
     for word in kwargs:
         if word not in excluded:
             raise fail(JitadTypeError, f"a vectorised function is called with {word}=, which "
@@ -116,6 +118,13 @@ def _applied(pyfunc: Function, excluded: frozenset[Any], cores: list[int] | None
     if not loop:
         given = [a if w or a.ndim else a[()] for a, w in zip(own, whole, strict=True)]
         return element(*given)
+    if otypes is not None and not otypes:
+        for n in loop:
+            extents.require_at_least(n, 1, "cannot call `vectorize` on size 0 inputs unless "
+                                     "`otypes` is set")  # fmt: skip
+    if otypes and cores is None and any(extents.assume_none(n) for n in loop):
+        empty = tuple(call(np.zeros, loop, dtype=np.dtype(t)) for t in otypes)
+        return empty if len(empty) > 1 else empty[0]
     flat = [
         a if w else call(np.reshape, call(np.broadcast_to, a, loop + a.shape[len(s) :]),
                          (-1, *a.shape[len(s) :]))

@@ -136,6 +136,11 @@ def assume_at_least(n: Int, k: Int) -> bool:
     return True
 
 
+def assume_none(n: Int) -> bool:
+    """The same of n == 0."""
+    return same(n, 0) or rely_on(n, 0)
+
+
 def may_be_one(n: Int) -> bool:
     """Extents of arguments are 1 where a trace knows it; a guard says so of each."""
     if not isinstance(n, Number):

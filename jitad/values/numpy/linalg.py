@@ -331,6 +331,13 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
     return stacked(lambda a: (bind("pinv", a, rcond),), [(n, m)], a)[0]
 
 
+def largest_of(s: ArrayHandle, keepdims: bool = False) -> Any:
+    """The first of the singular values of a matrix, zero where it has none."""
+    if extents.assume_at_least(s.shape[-1], 1):
+        return s[..., :1] if keepdims else s[..., 0][()]
+    return call(np.max, s, axis=-1, keepdims=keepdims, initial=s.dtype.type(0))
+
+
 @replaces(np.linalg.lstsq)
 def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     """The solution, the residuals (where the matrix is high), the rank, the singular values."""
@@ -342,7 +349,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     cutoff = _eps(a) if rcond is None else rcond
     x = matmul(wrap(bind("pinv", a.content, cutoff)), b)
     (s,) = _svd(a, False)
-    rank = call(np.count_nonzero, elementwise("gt", s, elementwise("mul", s[0], cutoff)))
+    rank = call(np.count_nonzero, elementwise("gt", s, elementwise("mul", largest_of(s), cutoff)))
     if extents.at_least(n, m):
         return x, call(np.zeros, 0, dtype=a.dtype), elementwise("cast", rank, dtype="i4"), s
     high = elementwise("gt", m, n)
@@ -363,8 +370,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
         return call(np.any, elementwise("ne", a, 0)).astype(int)
     s = svdvals(a)
     if tol is None:
-        top = call(np.max, s, axis=-1, keepdims=True)
-        tol = elementwise("mul", top, _eps(a) if rtol is None else rtol)
+        tol = elementwise("mul", largest_of(s, True), _eps(a) if rtol is None else rtol)
     else:
         tol = handle(tol)[..., None]
     return call(np.count_nonzero, elementwise("gt", s, tol), axis=-1)
@@ -374,6 +380,9 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
 def cond(x: Any, p: Any = None) -> Any:
     (x,) = floats(x)
     matrix(x, False)
+    for n in x.shape[-2:]:
+        if not extents.assume_at_least(n, 1):
+            require(bind("ge", n, 1), JitadLinAlgError, "cond is not defined on empty arrays")
     if p is None or p in (2, -2):
         s = svdvals(x)
         ends = (s[..., 0], s[..., -1])

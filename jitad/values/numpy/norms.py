@@ -15,7 +15,7 @@ from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import elementwise
 from jitad.values.kind import fail, type_of
 from jitad.values.number import Number
-from jitad.values.numpy.linalg import svdvals
+from jitad.values.numpy.linalg import largest_of, svdvals
 from jitad.values.numpy.reductions import axes_of
 from jitad.values.numpy.shaping import handle, ravel
 from jitad.values.registry import call, replaces
@@ -105,7 +105,11 @@ def _matrix(x: ArrayHandle, ord: Any, axes: Axes, keepdims: bool) -> Any:
         return _two(x, axes, keepdims)
     if ord in (2, -2, "nuc"):
         s = svdvals(call(np.moveaxis, x, axes, (-2, -1)))
-        found = call(np.sum, s, axis=-1) if ord == "nuc" else s[..., 0 if ord == 2 else -1][()]
+        if ord == -2:
+            extents.require_at_least(s.shape[-1], 1, "of no singular values none is the least")
+            found = s[..., -1][()]
+        else:
+            found = largest_of(s) if ord == 2 else call(np.sum, s, axis=-1)
     elif ord in (1, -1, np.inf, -np.inf):
         along, across = axes if abs(ord) == 1 else axes[::-1]
         sums = call(np.sum, elementwise("abs", x), axis=along)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadError, JitadTypeError, JitadValueError
+from jitad.errors import JitadError, JitadTypeError, JitadValueError, JitadWrongTypeError
 from jitad.tape.types import promote
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
@@ -314,7 +314,9 @@ _of_two(np.polysub, "sub")
 
 @replaces(np.polymul)
 def polymul(a1: Any, a2: Any) -> Any:
-    return convolve(ravel(a1), ravel(a2))
+    a, b = (call(np.zeros, 1) if extents.assume_none(n) else x  # of no coefficients it is zero
+            for x in map(ravel, (a1, a2)) for n in x.shape)  # fmt: skip
+    return convolve(a, b)
 
 
 @replaces(np.poly)
@@ -337,6 +339,9 @@ def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: 
     if full or cov:
         raise fail(JitadTypeError, "full= and cov= of np.polyfit are not supported here")
     x, y = (elementwise("add", handle(a), 0.0) for a in (x, y))
+    if not extents.assume_at_least(x.shape[0], 1):
+        some = bind("ge", x.shape[0], 1)
+        require(some, JitadWrongTypeError, "expected non-empty vector for x")
     columns = call(np.vander, x, deg + 1)
     if w is not None:
         w = handle(w)

@@ -58,11 +58,13 @@ def roots(p: Any) -> Any:
     n = p.shape[0]
     if isinstance(n, Number):
         n = n.known("how many coefficients there are")  # type: ignore[attr-defined]
+    if n == 0:
+        return call(np.zeros, 0)
     ends = elementwise("logical_and", elementwise("ne", p[0], 0.0), elementwise("ne", p[-1], 0.0))
     require(ends, JitadError, "roots: the first or the last coefficient is zero",
             "Leave it out: how many roots there are must not depend on numbers.")  # fmt: skip
     if n < 2:
-        return call(np.zeros, 0, complex)
+        return call(np.zeros, 0)
     p = p if p.dtype.kind == "f" else p.astype(float)
     companion = call(np.diag, call(np.ones, n - 2, p.dtype), -1)
     companion[0, :] = call(np.true_divide, call(np.negative, p[1:]), p[0])

@@ -61,8 +61,10 @@ def _padded(a: Any, axes: Sequence[int], sizes: Sequence[int], origins: Sequence
         if before < 0 or after < 0:
             raise fail(JitadValueError, "invalid origin")
         widths = [(before, after) if k == axis else (0, 0) for k in range(a.ndim)]
-        more = {"constant_values": cval} if _PAD[mode] == "constant" else {}
-        a = call(np.pad, a, widths, mode=_PAD[mode], **more) if before or after else a
+        # what an axis without elements goes on with is read by nothing
+        how = "constant" if extents.assume_none(a.shape[axis]) else _PAD[mode]
+        more = {"constant_values": cval} if how == "constant" else {}
+        a = call(np.pad, a, widths, mode=how, **more) if before or after else a
     return a
 
 

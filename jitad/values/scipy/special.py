@@ -74,9 +74,12 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False,
     return (found, sign) if return_sign else found
 
 
-def _largest(a: Any, axis: Any, keepdims: bool) -> Any:
-    """What all is divided by lest `exp` overflow: it cancels, and so does how it varies."""
-    some = all(extents.assume_at_least(n, 1) for n in shape_of(a))
+def _largest(a: Any, axis: Any, keepdims: bool, some: bool = False) -> Any:
+    """What all is divided by lest `exp` overflow: it cancels, and so does how it varies.
+
+    `some`: of nothing there is none, which is an error.
+    """
+    some = some or all(extents.assume_at_least(n, 1) for n in shape_of(a))
     least = {} if some else {"initial": -np.inf}
     return elementwise("stop", call(np.max, a, axis=axis, keepdims=keepdims, **least))
 
@@ -90,7 +93,7 @@ def _marked(name: str, value: Any, x: Any, axis: Any, *others: Any) -> Any:
 @replaces(sp.softmax)
 def softmax(x: Any, axis: Any = None) -> Any:
     x = as_operand(x)
-    shifted = elementwise("sub", elementwise("stop", x), _largest(x, axis, True))
+    shifted = elementwise("sub", elementwise("stop", x), _largest(x, axis, True, True))
     terms = elementwise("exp", shifted)
     shares = elementwise("div", terms, call(np.sum, terms, axis=axis, keepdims=True))
     return _marked("shares", shares, x, axis) if shape_of(x) else shares

@@ -13,7 +13,7 @@ import scipy.stats as st
 
 from jitad.errors import JitadTypeError
 from jitad.values.broadcast import as_operand, elementwise
-from jitad.values.extents import product
+from jitad.values.extents import assume_none, product
 from jitad.values.kind import fail, type_of
 from jitad.values.numpy.reductions import axes_of
 from jitad.values.numpy.shaping import handle
@@ -82,6 +82,8 @@ def kurtosis(a: Any, axis: Any = 0, fisher: bool = True, bias: bool = True,
 @replaces(st.zscore)
 def zscore(a: Any, axis: Any = 0, ddof: Any = 0, nan_policy: str = "propagate") -> Any:
     a, axis, _ = sample(a, axis, nan_policy)
+    if any(assume_none(n) for n in a.shape):
+        return call(np.copy, a)
     spread = call(np.std, a, axis=axis, ddof=ddof, keepdims=True)
     alike = call(np.equal, call(np.ptp, a, axis=axis, keepdims=True), 0.0)
     spread = call(np.where, alike, np.nan, spread)
