@@ -42,6 +42,7 @@ OF_FEW = [
     "np.stack([v * x for v in b])", "np.vstack([v * x for v in b])",
     "np.hstack([v * x for v in b])", "np.concatenate([v * x for v in b])",
     "np.column_stack([v * x for v in b])", "np.split(b, 2)[0]", "np.max(b)", "np.argmin(b)",
+    "np.squeeze(b, 0)", "np.outer(b, x).squeeze(axis=0)",
 ]  # fmt: skip
 GONE_OVER = [
     "np.stack([v * x for v in x if v > 2.5 - k])", "np.vstack([v * x for v in x if v > 2.5 - k])",

@@ -183,9 +183,11 @@ def squeeze(a: Any, axis: Any = None) -> ArrayHandle:
                 require(bind("ne", n, 1), JitadExtentError, "np.squeeze meets an extent of 1 "
                         "not known while tracing", "Name the axis: squeeze(axis=...).")  # fmt: skip
     axes = ones if axis is None else axes_of(axis, a.ndim)
-    if any(k not in ones for k in axes):
-        raise fail(JitadValueError, "cannot select an axis to squeeze out which has size not "
-                   "equal to one")  # fmt: skip
+    for k in axes:
+        if k not in ones:
+            one = extents.may_be_one(a.shape[k]) and bind("eq", a.shape[k], 1)
+            require(one, JitadValueError, "cannot select an axis to squeeze out which has size "
+                    "not equal to one")  # fmt: skip
     return a.without_axes(axes)
 
 
