@@ -31,6 +31,7 @@ from types import (
 from typing import Any
 
 import numpy as np
+from numba import types
 
 from jitad.errors import JitadError
 from jitad.plain.remembered import remembered
@@ -203,7 +204,13 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         return importlib.import_module("jitad.operators.vectorized").called(f, *args, **kwargs)
     if is_ufunc_of_numba(f) and any_traced((*args, *kwargs.values())):
         return importlib.import_module("jitad.operators.vectorized").of_numba(f)(*args, **kwargs)
+    if type(f).__name__ == "StencilFunc" and any_traced((*args, *kwargs.values())):
+        return importlib.import_module("jitad.operators.stencils").of_numba(f)(*args, **kwargs)
+    if isinstance(f, (types.Number, types.Boolean)):  # a cast, as compiled code has it
+        return call(np.dtype(f.name).type, *args)
     python = inspect.getattr_static(f, "py_func", None)
+    if type(f).__name__ == "CFunc":
+        python = inspect.unwrap(f)
     if isinstance(python, FunctionType):
         return _function(trace, python, args, kwargs)
     method = special(f, "__call__")

@@ -214,7 +214,7 @@ def _is_not_entered(f: Any) -> bool:
     return home == "scipy" or (isinstance(f, FunctionType) and is_library(f))
 
 
-_LIBRARIES = (sys.stdlib_module_names | {"numpy", "scipy", "pandas"}) - {"builtins"}
+_LIBRARIES = (sys.stdlib_module_names | {"numba", "numpy", "scipy", "pandas"}) - {"builtins"}
 
 
 def _is_by_user(error: BaseException) -> bool:

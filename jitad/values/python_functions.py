@@ -269,7 +269,8 @@ def isinstance_(x: Any, of: Any) -> bool:
                for c in _classes(of)):  # fmt: skip
             return True
         return issubclass(python_type(x), of)
-    return isinstance(x, of)
+    compiled = getattr(type(x), "jitclass", None)  # which Numba has made of the class
+    return isinstance(x, of) or (compiled is not None and any(c is compiled for c in _classes(of)))
 
 
 @replaces(type, plain=False)

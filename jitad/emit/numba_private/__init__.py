@@ -23,6 +23,7 @@ from jitad.emit.numba_private.calls import (
     call_type,
     reader,
     result_type,
+    stencil_of,
     taken_as_numbers,
     uncacheable,
 )
@@ -53,5 +54,5 @@ __all__ = [
     "Spread", "Typed", "appended", "call", "call_python", "call_type", "can_be_handed", "clear",
     "contiguous", "copy", "declare", "define", "direct", "dispatcher", "host", "host_features",
     "keep", "lower_constant", "new_array", "reach", "reader", "result_type", "run_of", "settings",
-    "shortcut", "stack_array", "taken_as_numbers", "uncacheable", "vector_widths",
+    "shortcut", "stack_array", "stencil_of", "taken_as_numbers", "uncacheable", "vector_widths",
 ]  # fmt: skip

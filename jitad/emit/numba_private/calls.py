@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
+import numpy as np
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -134,3 +138,32 @@ def taken_as_numbers(gufunc: Any) -> list[bool]:
     if declared:
         return [not isinstance(t, types.Array) for t in declared[0].args]
     return [not core for core in gufunc.gufunc_builder.sin]
+
+
+@dataclass(frozen=True)
+class Stencil:
+    """A kernel, which of its operands it sees from an element, and how far it looks along each axis
+    before and after it; what is at the border, None where that is not said, and the result's dtype.
+    """
+
+    kernel: FunctionType
+    near: tuple[bool, ...]
+    first: tuple[int, ...]
+    last: tuple[int, ...]
+    border: Any
+    dtype: np.dtype[Any]
+
+
+@functools.cache
+def stencil_of(stencil: Any, kinds: tuple[tuple[int, str] | None, ...]) -> Stencil:
+    """What Numba makes of a stencil whose operands are arrays of these axes and dtypes, or numbers:
+    None.  It finds out when it compiles it, for arrays too small to have anything computed.
+    """
+    given = [1.0 if k is None else np.zeros((1,) * k[0], k[1]) for k in kinds]
+    dtype = stencil(*given).dtype
+    apart = stencil.options.get("standard_indexing", ())
+    first, last = zip(*((max(-a, 0), max(b, 0)) for a, b in stencil.neighborhood), strict=True)
+    return Stencil(
+        stencil.kernel_ir.func_id.func, tuple(n not in apart for n in stencil.kernel_ir.arg_names),
+        first, last, stencil.options.get("cval"), dtype,
+    )  # fmt: skip

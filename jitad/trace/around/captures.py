@@ -26,7 +26,7 @@ from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Lit, Var, lit
 from jitad.tape.types import DTYPES, Array, Scalar, type_of_constant
 from jitad.trace.around.floatlists import is_long
-from jitad.trace.around.libraries import CACHED, is_library_thing, is_ufunc_of_numba
+from jitad.trace.around.libraries import CACHED, is_fixed_by_numba, is_library_thing
 from jitad.trace.around.objects import check_visible, holds_attributes, is_unchanging
 from jitad.trace.around.paths import (
     PLAIN_ARRAYS,
@@ -211,7 +211,7 @@ class Captures:
             self.guards.append(Guard(path, "is", value))
             return value
         # nobody looks into functions that keep their results, nor into what Numba makes of some
-        if isinstance(value, (np.ufunc, CACHED)) or is_ufunc_of_numba(value):
+        if isinstance(value, (np.ufunc, CACHED)) or is_fixed_by_numba(value):
             return self._thing(path, value, Guard(path, "is", value))
         check_visible(value, path, self.builder.pos)
         if is_unchanging(value):

@@ -7,6 +7,8 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from numba import types
+
 # Classes that are traced as they are written, as NumPy's polynomials are.
 LIKE_USERS = frozenset(
     {("statistics", "NormalDist"), ("collections", "UserDict"), ("collections", "UserList")}
@@ -36,3 +38,9 @@ def is_library_module(module: ModuleType) -> bool:
 def is_ufunc_of_numba(f: Any) -> bool:
     """What `numba.vectorize` and `guvectorize` make."""
     return type(f).__name__ in ("DUFunc", "GUFunc")
+
+
+def is_fixed_by_numba(f: Any) -> bool:
+    """What Numba has made and nothing changes any more, and its types."""
+    kind = type(f).__name__
+    return kind in ("DUFunc", "GUFunc", "CFunc", "StencilFunc") or isinstance(f, types.Type)

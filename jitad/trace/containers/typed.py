@@ -1,0 +1,54 @@
+"""What becomes of Numba's own lists and dicts?  They are Python's while a function is traced.
+
+Compiled they are all the same.  Numba rounds what is put into one of another kind, which these
+would not do: one that says that it keeps such numbers is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import types
+from numba.typed import Dict, List
+
+from jitad.errors import JitadTypeError
+from jitad.trace.calls import call
+from jitad.values.kind import fail
+
+_KEPT = (types.float64, types.int64, types.complex128)
+
+
+def _list(iterable: Any = (), /, lsttype: Any = None, **rest: Any) -> Any:
+    if lsttype is not None:
+        _check(lsttype.item_type)
+    return call(list, iterable)
+
+
+def _dict(given: Any = (), /, dcttype: Any = None, **rest: Any) -> Any:
+    if dcttype is not None:
+        _check(dcttype.key_type, dcttype.value_type)
+    return call(dict, given)
+
+
+def _check(*kinds: Any) -> None:
+    for kind in kinds:
+        if isinstance(kind, types.Number) and kind not in _KEPT:
+            raise fail(JitadTypeError, f"lists and dicts of {kind} are not supported",
+                       "Let it keep float64 or int64.")  # fmt: skip
+
+
+def _empty_list(trace: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    _check(*args[1:2], kwargs.get("item_type"))
+    return call(list)
+
+
+def _empty_dict(trace: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    _check(*args[1:3], kwargs.get("key_type"), kwargs.get("value_type"))
+    return call(dict)
+
+
+STAND_INS = {List: _list, Dict: _dict}
+BY_CODE = {
+    List.empty_list.__func__.__code__: _empty_list,
+    Dict.empty.__func__.__code__: _empty_dict,
+}
