@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import types
-from numba.typed import Dict, List
+from numba import typed, types
 
 from jitad.errors import JitadTypeError
 from jitad.trace.calls import call
@@ -47,8 +46,8 @@ def _empty_dict(trace: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return call(dict)
 
 
-STAND_INS = {List: _list, Dict: _dict}
+STAND_INS = {typed.List: _list, typed.Dict: _dict}
 BY_CODE = {
-    List.empty_list.__func__.__code__: _empty_list,
-    Dict.empty.__func__.__code__: _empty_dict,
+    typed.List.empty_list.__func__.__code__: _empty_list,
+    typed.Dict.empty.__func__.__code__: _empty_dict,
 }

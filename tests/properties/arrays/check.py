@@ -427,6 +427,9 @@ def _same_values(
     for k, (x, y) in enumerate(zip(got, want, strict=True)):
         if branches and np.ndim(x) == np.ndim(y) == 0 and _widths(x, y) == ("f8", "f4"):
             raise Documented("a number of float32 here and of float64 on another path")
+        if branches and _widths(x, y) in (("c16", "f8"), ("c8", "f4")) and np.ndim(x):
+            _close(f"{way}, value", x, y, rounding * (1 + np.max(np.abs(y), initial=0.0)))
+            raise Documented("a real array that a loop makes complex where it runs")
         _alike(f"{way}", x, y, f"result {k}")
         if np.asarray(y).dtype.kind in "fc":
             size = 1 + np.max(np.abs(y), initial=0.0)
