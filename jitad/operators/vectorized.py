@@ -16,6 +16,7 @@ import numpy as np
 from jitad.emit.numba_private import taken_as_numbers
 from jitad.errors import JitadTypeError
 from jitad.operators.batching import batch
+from jitad.plain import elementwise
 from jitad.trace import hooks
 from jitad.values import extents
 from jitad.values.broadcast import common_shape
@@ -51,7 +52,27 @@ def of_numba(ufunc: Any) -> Function:
     """A function that `numba.vectorize` or `numba.guvectorize` has made."""
     if hasattr(ufunc, "gufunc_builder"):
         return generalised(ufunc)
-    return lambda *args, **kw: _applied(ufunc.__wrapped__, frozenset(), None, args, kw)
+
+    def apply(*args: Any, out: Any = None, **others: Any) -> Any:
+        if len(args) > ufunc.nin:
+            *args, out = args  # type: ignore[assignment]
+        out = out[0] if isinstance(out, tuple) else out
+        found = _applied(ufunc.__wrapped__, frozenset(), None, tuple(args), others)
+        if out is None:
+            return found
+        hooks.set_item(found, out, ...)
+        return out
+
+    return apply
+
+
+def method_of_numba(ufunc: Any, name: str) -> Function:
+    """Its `reduce`, `accumulate` or `outer`."""
+    of = getattr(elementwise, name, None)
+    if of is None or ufunc.nin != 2:
+        raise fail(JitadTypeError, f"{name} of a function that Numba has vectorised is not "
+                   "supported", "Write it as a loop.")  # fmt: skip
+    return lambda *args, **kwargs: hooks.call(of, ufunc, *args, **kwargs)
 
 
 def generalised(gufunc: Any) -> Function:

@@ -145,6 +145,9 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             if written is not None:
                 return written(trace, f, args, kwargs)
             return _function(trace, f, args, kwargs)
+        case MethodType() | BuiltinMethodType() if is_ufunc_of_numba(f.__self__):
+            method = importlib.import_module("jitad.operators.vectorized").method_of_numba
+            return method(f.__self__, f.__name__)(*args, **kwargs)
         case MethodType():
             return call(_read(trace, f, "__func__"), _read(trace, f, "__self__"), *args, **kwargs)
         case functools.partial():

@@ -11,7 +11,18 @@ import math
 import numba
 import numpy as np
 import pytest
-from numba import cfunc, float64, int64, literal_unroll, njit, prange, stencil, typed, types
+from numba import (
+    cfunc,
+    float64,
+    int64,
+    literal_unroll,
+    njit,
+    prange,
+    stencil,
+    typed,
+    types,
+    vectorize,
+)
 from numba.experimental import jitclass
 
 import jitad
@@ -188,6 +199,38 @@ STENCILS = [five_points, in_rounds, beside_weights, of_a_neighbourhood, of_three
             sums_of_slices, into_an_array]  # fmt: skip
 
 
+# -- methods of what is vectorised ----------------------------------------------------------------
+
+
+@vectorize([float64(float64, float64)])
+def joined(a, b):
+    return a * b + a
+
+
+def reduced_along_axes(x):
+    rows, columns = joined.reduce(x), joined.reduce(x, axis=1, keepdims=True)
+    return np.sum(rows * columns) * joined.reduce(x[0], initial=0.5)
+
+
+def accumulated(x):
+    return np.sum(joined.accumulate(x, axis=1) * x) + joined.accumulate(x[0])[-1]
+
+
+def outer_of_all(x):
+    return np.sum(joined.outer(x, x[0]) ** 2)
+
+
+def into_what_is_given(x):
+    out = np.zeros((4, 4))
+    joined(x, x.T, out=out)
+    more = np.zeros(4)
+    joined(x[0], x[1], more)
+    return np.sum(out * x) + np.sum(more**2)
+
+
+METHODS = [reduced_along_axes, accumulated, outer_of_all, into_what_is_given]
+
+
 # -- jitclasses -----------------------------------------------------------------------------------
 
 
@@ -268,7 +311,7 @@ def by_numba(f):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("f", CONTAINERS + STENCILS + CLASSES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", CONTAINERS + STENCILS + METHODS + CLASSES, ids=lambda f: f.__name__)
 def test_as_numba_computes(f, engine):
     value, slope = by_numba(f)
     assert ENGINES[engine](jitad.jit(f), X) == pytest.approx(value, rel=1e-12)
