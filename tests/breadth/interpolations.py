@@ -37,6 +37,9 @@ of("InterpolatedUnivariateSpline", lambda y, p: (
     ip.InterpolatedUnivariateSpline(X, y)(p), ip.InterpolatedUnivariateSpline(X, y, k=1)(p),
     ip.InterpolatedUnivariateSpline(X, y)(p[0], 1),
     ip.InterpolatedUnivariateSpline(X, y).integral(0.2, p[1])), Y, P, order=1)  # fmt: skip
+of("UnivariateSpline", lambda y, p: (
+    ip.UnivariateSpline(X, y, s=0)(p), ip.UnivariateSpline(X, y, k=1, s=0).derivative()(p[0])),
+   Y, P, order=1)  # fmt: skip
 of("UnivariateSpline", lambda p: (SMOOTH(p), SMOOTH.derivative()(p), SMOOTH.integral(0.2, p[0])),
    P)  # fmt: skip
 

@@ -12,6 +12,7 @@ import scipy.interpolate as si
 from jitad.errors import JitadTypeError
 from jitad.values import extents
 from jitad.values.kind import fail
+from jitad.values.number import Number
 from jitad.values.numpy.shaping import handle
 from jitad.values.registry import call, replaces
 from jitad.values.scipy.interpolants import Spline, make_interp_spline, with_axes
@@ -109,13 +110,23 @@ def interpolated_univariate_spline(x: Any, y: Any, w: Any = None, bbox: Any = (N
                                    check_finite: bool = False) -> Any:  # fmt: skip
     """The spline of `make_interp_spline`, which takes the same knots for odd degrees."""
     if w is not None or any(b is not None for b in bbox) or ext not in (0, "extrapolate"):
-        raise fail(JitadTypeError, "w=, bbox= and ext= of InterpolatedUnivariateSpline are not "
-                   "supported here", "Use make_interp_spline.")  # fmt: skip
+        raise fail(JitadTypeError, "w=, bbox= and ext= of a spline of one variable are "
+                   "not supported here", "Use make_interp_spline.")  # fmt: skip
     if k % 2 == 0:
-        raise fail(JitadTypeError, "even degrees of InterpolatedUnivariateSpline are not supported "
-                   "here", "Use make_interp_spline.")  # fmt: skip
+        raise fail(JitadTypeError, "splines of one variable of even degree are not supported",
+                   "Use make_interp_spline.")  # fmt: skip
     made = make_interp_spline(x, y, k)
     return Univariate(made.t, made.c, made.k, True, 0)
+
+
+@replaces(si.UnivariateSpline, plain=False)
+def univariate_spline(x: Any, y: Any, w: Any = None, bbox: Any = (None, None), k: int = 3,
+                      s: Any = None, ext: Any = 0, check_finite: bool = False) -> Any:  # fmt: skip
+    """Through all points; else the knots depend on the values."""
+    if isinstance(s, Number) or s != 0:
+        raise fail(JitadTypeError, "the knots of a smoothing UnivariateSpline depend on the "
+                   "values", "Pass s=0, or make it outside.")  # fmt: skip
+    return interpolated_univariate_spline(x, y, w, bbox, k, ext)
 
 
 @stands_for(si.UnivariateSpline, si.InterpolatedUnivariateSpline, si.LSQUnivariateSpline)
