@@ -30,10 +30,10 @@ def _moved(index: Any, by: Any) -> Any:
 def along(kernel: Callable[..., Any], relative: tuple[bool, ...], given: tuple[Any, ...], out: Any,
           first: tuple[int, ...], last: tuple[int, ...], at: tuple[Any, ...]) -> None:  # fmt: skip
     """The results from this element on, along the axes that are left, into `out`."""
-    axis = len(at)
-    if axis == out.ndim:
+    axis, shape = len(at), given[0].shape
+    if axis == len(shape):
         seen = [Near(a, at) if near else a for a, near in zip(given, relative, strict=True)]
         out[at] = kernel(*seen)
         return
-    for i in range(first[axis], out.shape[axis] - last[axis]):
+    for i in range(first[axis], shape[axis] - last[axis]):
         along(kernel, relative, given, out, first, last, (*at, i))

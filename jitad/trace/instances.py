@@ -30,7 +30,7 @@ def instance(cls: Any, args: Any, kwargs: Any) -> Any:
     return constructed(cls, args, kwargs) if found is None else call(found, cls, *args, **kwargs)
 
 
-@functools.cache
+@functools.lru_cache(maxsize=256)
 def _as_written(cls: Any) -> type:
     """The class that Numba has compiled as a jitclass."""
     made = cls.class_type

@@ -155,6 +155,14 @@ def in_space(a):
     return a[1, 0, 0] + a[0, -1, 0] * a[0, 0, 1] - 2.0 * a[0, 0, 0]
 
 
+@stencil(neighborhood=((-2, 2),))
+def as_far_as(a, n):
+    total = 0.0
+    for i in range(-n, n + 1):
+        total += a[i] * i
+    return total
+
+
 @stencil(neighborhood=((-1, 1),))
 def of_slices(a):
     return np.sum(a[-1:2])
@@ -184,6 +192,10 @@ def of_three_axes(x):
     return np.sum(in_space(np.stack([x, x**2, x**3])) ** 2)
 
 
+def by_a_whole_number(x):
+    return np.sum(as_far_as(np.ravel(x), 2) ** 2)
+
+
 def sums_of_slices(x):
     return np.sum(of_slices(x[0]) ** 2)
 
@@ -196,7 +208,7 @@ def into_an_array(x):
 
 
 STENCILS = [five_points, in_rounds, beside_weights, of_a_neighbourhood, of_three_axes,
-            sums_of_slices, into_an_array]  # fmt: skip
+            by_a_whole_number, sums_of_slices, into_an_array]  # fmt: skip
 
 
 # -- methods of what is vectorised ----------------------------------------------------------------

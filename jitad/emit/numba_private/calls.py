@@ -154,12 +154,13 @@ class Stencil:
     dtype: np.dtype[Any]
 
 
-@functools.cache
-def stencil_of(stencil: Any, kinds: tuple[tuple[int, str] | None, ...]) -> Stencil:
-    """What Numba makes of a stencil whose operands are arrays of these axes and dtypes, or numbers:
-    None.  It finds out when it compiles it, for arrays too small to have anything computed.
+@functools.lru_cache(maxsize=256)
+def stencil_of(stencil: Any, kinds: tuple[tuple[int, str] | type, ...]) -> Stencil:
+    """What Numba makes of a stencil whose operands are arrays of these axes and dtypes, or numbers
+    of these classes.  It finds out when it compiles it, for arrays too small to have anything
+    computed.
     """
-    given = [1.0 if k is None else np.zeros((1,) * k[0], k[1]) for k in kinds]
+    given = [k(1) if isinstance(k, type) else np.zeros((1,) * k[0], k[1]) for k in kinds]
     dtype = stencil(*given).dtype
     apart = stencil.options.get("standard_indexing", ())
     first, last = zip(*((max(-a, 0), max(b, 0)) for a, b in stencil.neighborhood), strict=True)
