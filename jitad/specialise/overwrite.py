@@ -47,10 +47,15 @@ class _Overwrites:
 
     def __init__(self, body: Block, given: Sequence[Atom] = ()) -> None:
         self.forms = Forms()
-        self.given: dict[Atom, Atom] = {}  # extents of parameters, which may be nothing but that
+        # extents of parameters that no equation computes: what speaks of them has the other name
+        self.given: dict[Atom, Atom] = {}
+        computed = {e.outs[0] for e in walk(body) if e.op == "dim"} if given else set()
         for p, a in zip(body.params, given, strict=False):
-            self.given |= dict(zip(p.shape, a.shape, strict=True))
-        self.forms.of_var = {d: self.forms.of(n) for d, n in self.given.items() if type(d) is Var}
+            for d, n in zip(p.shape, a.shape, strict=True):
+                if isinstance(d, Var):
+                    self.forms.of_var[d] = self.forms.of(n)
+                    if d not in computed:
+                        self.given[d] = n
         self.least: dict[Atom, Atom] = {}  # max(n, 0) -> n
         self.users: dict[Block, dict[Atom, list[Equation]]] = {}
         for e in walk(body):
