@@ -25,7 +25,7 @@ from jitad.tape.ir import Atom, Block, Pos, Tape, Var, walk
 from jitad.tape.types import Array, Scalar, Type
 from jitad.trace import context, stand_ins
 from jitad.trace.around import distinct
-from jitad.trace.around.captures import Captures
+from jitad.trace.around.captures import Captures, refill
 from jitad.trace.around.floatlists import Floats
 from jitad.trace.around.longlists import float_list
 from jitad.trace.around.paths import Guard, Input, Path, cell_of
@@ -94,11 +94,8 @@ class Commit:
                     cell_of(target, name).cell_contents = value
             case "content":
                 target[...] = value
-            case "items" if isinstance(target, list):
-                target[:] = value
             case "items":
-                target.clear()
-                target.update(value)
+                refill(target, value)
             case "appended":
                 target.extend(v for v in value if v is not UNSET)
             case ("attr", name):

@@ -211,6 +211,81 @@ STENCILS = [five_points, in_rounds, beside_weights, of_a_neighbourhood, of_three
             by_a_whole_number, sums_of_slices, into_an_array]  # fmt: skip
 
 
+# -- lists and dicts that are given ---------------------------------------------------------------
+
+
+@njit
+def of_a_list(x, rows):
+    total = 0.0
+    for row in rows:
+        total += np.sum(row * x)
+    rows[0][1] = x[0]
+    rows.append(x * 2.0)
+    return total * rows[0][1]
+
+
+@njit
+def of_a_dict(x, by):
+    total = 0.0
+    for k in by:
+        total += by[k] * x[k]
+    by[7] = total
+    by[0] += 1.0
+    return total * by[0]
+
+
+@njit
+def of_lists_in_a_list(x, rows):
+    total = 0.0
+    for row in rows:
+        for v in row:
+            total += v * x[0]
+    rows[0].pop()
+    return total * len(rows[0])
+
+
+def _list():
+    return typed.List([np.ones(3), np.arange(3.0)])
+
+
+def _dict():
+    made = typed.Dict()
+    made[0], made[2] = 2.0, 3.0
+    return made
+
+
+def _lists():
+    return typed.List([typed.List([1.0, 2.0]), typed.List([3.0])])
+
+
+GIVEN = [(of_a_list, _list), (of_a_dict, _dict), (of_lists_in_a_list, _lists)]
+
+
+def plain(thing):
+    """The same in Python's own lists and dicts."""
+    if isinstance(thing, (typed.List, list)):
+        return [plain(v) for v in thing]
+    return {k: plain(v) for k, v in thing.items()} if isinstance(thing, typed.Dict) else thing
+
+
+@pytest.mark.parametrize("f, made", GIVEN, ids=lambda f: f.__name__)
+def test_lists_and_dicts_that_are_given(f, made):
+    x = np.array([0.5, 1.25, 0.75])  # whose sums are exact
+    compiled = jitad.jit(f)
+    for _ in range(2):  # by the trace, and by what it has made
+        numbas, ours = made(), made()
+        assert compiled(x, ours) == pytest.approx(f(x.copy(), numbas), rel=1e-12)
+        assert repr(plain(ours)) == repr(plain(numbas))
+        assert type(ours) is type(numbas)
+    slope = [(f(x + s, made()) - f(x - s, made())) / 2e-6 for s in 1e-6 * np.eye(3)]
+    for operator in (jitad.jit_grad, jitad.grad):
+        by_x, by_it = operator(f, argnums=(0, 1))(x, made())
+        assert by_x == pytest.approx(slope, rel=1e-6)
+        same, whole = operator(f.py_func, argnums=(0, 1))(x, plain(made()))
+        np.testing.assert_array_equal(by_x, same)
+        assert repr(by_it) == repr(whole)
+
+
 # -- methods of what is vectorised ----------------------------------------------------------------
 
 

@@ -10,9 +10,10 @@ outside have their elements replaced by inputs while the trace runs.
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, MutableSequence
 from dataclasses import dataclass, field
 from enum import Enum
 from types import FunctionType, MethodType, ModuleType
@@ -53,17 +54,21 @@ MAX_KNOWN = 1_000  # numbers of an array of ints that a call may be compiled for
 MAX_NUMBERS = 1_000  # that are inputs of their own; compile time grows with their square
 
 
+def refill(container: Any, content: Any) -> None:
+    """Let a list, a dict or a set, Numba's among them, be of this content."""
+    if isinstance(container, list):
+        container[:] = content
+        return
+    container.clear()
+    if isinstance(container, MutableSequence):
+        for v in content:
+            container.append(v)
+    else:
+        container.update(content)
+
+
 def _restorer(container: Any) -> Callable[[], None]:
-    old = container.copy()
-
-    def restore() -> None:
-        if isinstance(container, list):
-            container[:] = old
-        else:
-            container.clear()
-            container.update(old)
-
-    return restore
+    return functools.partial(refill, container, container.copy())
 
 
 @dataclass(eq=False)

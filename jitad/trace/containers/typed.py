@@ -1,6 +1,7 @@
 """What becomes of Numba's own lists and dicts?  They are Python's while a function is traced.
 
-Compiled they are all the same.  Numba rounds what is put into one of another kind, which these
+Compiled they are all the same; those that are arguments are structures, and derivatives by them are
+lists and dicts.  Numba rounds what is put into one of another kind, which these
 would not do: one that says that it keeps such numbers is refused.
 """
 
@@ -11,6 +12,7 @@ from typing import Any
 from numba import typed, types
 
 from jitad.errors import JitadTypeError
+from jitad.structures import register_structure
 from jitad.trace.calls import call
 from jitad.values.kind import fail
 
@@ -51,3 +53,9 @@ BY_CODE = {
     typed.List.empty_list.__func__.__code__: _empty_list,
     typed.Dict.empty.__func__.__code__: _empty_dict,
 }
+
+register_structure(typed.List, lambda x: (tuple(x), None), lambda parts, _: list(parts))
+register_structure(
+    typed.Dict, lambda x: (tuple(x.values()), tuple(x)),
+    lambda parts, keys: dict(zip(keys, parts, strict=True)),  # type: ignore
+)  # fmt: skip
