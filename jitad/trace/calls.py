@@ -31,14 +31,13 @@ from types import (
 from typing import Any
 
 import numpy as np
-from numba import types
 
 from jitad.errors import JitadError
 from jitad.plain.remembered import remembered
 from jitad.tape.build import Leaf
 from jitad.trace import acts
 from jitad.trace.around import modules
-from jitad.trace.around.libraries import CACHED, is_ufunc_of_numba
+from jitad.trace.around.libraries import CACHED, as_dtype, is_ufunc_of_numba
 from jitad.trace.around.outside import as_numpys_own, met
 from jitad.trace.around.paths import Path, Root
 from jitad.trace.around.telling import is_shown_by_repr
@@ -129,6 +128,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         return call(method, *args, **kwargs)
     replacement = _replacement(trace, f, args)
     if replacement is not None:
+        args, kwargs = tuple(map(as_dtype, args)), {k: as_dtype(v) for k, v in kwargs.items()}
         if replacement is implementation(f) or f is range:
             args = answers.given(trace, f, args)
         if type(f) in _LIBRARY and f in calling:
@@ -148,6 +148,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         case MethodType() | BuiltinMethodType() if is_ufunc_of_numba(f.__self__):
             method = importlib.import_module("jitad.operators.vectorized").method_of_numba
             return method(f.__self__, f.__name__)(*args, **kwargs)
+        case MethodType() if f.__name__ == "astype" and args and as_dtype(args[0]) is not args[0]:
+            return call(f, as_dtype(args[0]), *args[1:], **kwargs)
         case MethodType():
             return call(_read(trace, f, "__func__"), _read(trace, f, "__self__"), *args, **kwargs)
         case functools.partial():
@@ -209,8 +211,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         return importlib.import_module("jitad.operators.vectorized").of_numba(f)(*args, **kwargs)
     if type(f).__name__ == "StencilFunc" and any_traced((*args, *kwargs.values())):
         return importlib.import_module("jitad.operators.stencils").of_numba(f)(*args, **kwargs)
-    if isinstance(f, (types.Number, types.Boolean)):  # a cast, as compiled code has it
-        return call(np.dtype(f.name).type, *args)
+    if (cast := as_dtype(f)) is not f:  # as compiled code has it
+        return call(cast, *args)
     python = inspect.getattr_static(f, "py_func", None)
     if type(f).__name__ == "CFunc":
         python = inspect.unwrap(f)

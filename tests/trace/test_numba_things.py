@@ -86,6 +86,14 @@ def casts(x):
     return numba.float64(x[0, 0]) * int64(x[0, 3] * 10.0) + float64(3) * x[1, 1]
 
 
+@njit
+def dtypes(x):
+    out = np.zeros(4, dtype=float64)
+    out[:] = x[0] * np.arange(4, dtype=numba.int64)
+    whole = np.full((2, 2), x[1, 1], float64)
+    return np.sum(out) + np.sum(whole) + np.sum(x.astype(numba.float64))
+
+
 @cfunc("float64(float64)")
 def square(t):
     return t * t
@@ -121,7 +129,7 @@ def by_pndindex(x):
 
 
 CONTAINERS = [list_of_numbers, list_of_arrays, empty_list_of_a_kind, dict_of_a_kind, dict_of_texts,
-              casts, by_c_function, by_prange, unrolled, by_pndindex]  # fmt: skip
+              casts, dtypes, by_c_function, by_prange, unrolled, by_pndindex]  # fmt: skip
 
 
 # -- stencils -------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 from numba import types
 
 # Classes that are traced as they are written, as NumPy's polynomials are.
@@ -44,3 +45,13 @@ def is_fixed_by_numba(f: Any) -> bool:
     """What Numba has made and nothing changes any more, and its types."""
     kind = type(f).__name__
     return kind in ("DUFunc", "GUFunc", "CFunc", "StencilFunc") or isinstance(f, types.Type)
+
+
+def as_dtype(value: Any) -> Any:
+    """A type of Numba's, which compiled code may give for a dtype, as NumPy has it."""
+    if type(value).__name__ in _NUMBERS and isinstance(value, types.Type):
+        return np.dtype(value.name).type
+    return value
+
+
+_NUMBERS = ("Float", "Integer", "Boolean", "Complex")
