@@ -29,11 +29,12 @@ def reduce(f: Callable[..., Any], array: Any, axis: int = 0, *, keepdims: bool =
 
 def accumulate(f: Callable[..., Any], array: Any, axis: int = 0) -> Any:
     rows = np.moveaxis(np.asarray(array), axis, 0)
-    if len(rows) == 0:
+    if len(rows) < 2:
         return np.copy(np.asarray(array))
-    found = f(rows, rows)  # of the dtype of the results
-    found[0] = rows[0]
-    for k in range(1, len(rows)):
+    second = f(rows[0], rows[1])
+    found = np.empty(rows.shape, np.asarray(second).dtype)
+    found[0], found[1] = rows[0], second
+    for k in range(2, len(rows)):
         found[k] = f(found[k - 1], rows[k])
     return np.moveaxis(found, 0, axis)
 

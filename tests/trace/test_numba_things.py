@@ -302,6 +302,15 @@ def joined(a, b):
     return a * b + a
 
 
+@vectorize([float64(float64, float64)])
+def over_the_difference(a, b):  # which is infinite where both are the same
+    return a / (a - b)
+
+
+def accumulated_quotients(x):
+    return np.sum(over_the_difference.accumulate(x[0]) * x[1])
+
+
 def reduced_along_axes(x):
     rows, columns = joined.reduce(x), joined.reduce(x, axis=1, keepdims=True)
     return np.sum(rows * columns) * joined.reduce(x[0], initial=0.5)
@@ -323,7 +332,7 @@ def into_what_is_given(x):
     return np.sum(out * x) + np.sum(more**2)
 
 
-METHODS = [reduced_along_axes, accumulated, outer_of_all, into_what_is_given]
+METHODS = [reduced_along_axes, accumulated, accumulated_quotients, outer_of_all, into_what_is_given]
 
 
 # -- jitclasses -----------------------------------------------------------------------------------
