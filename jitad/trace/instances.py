@@ -8,15 +8,11 @@ generated, and calls the user's code (`__post_init__`, default factories): it is
 from __future__ import annotations
 
 import dataclasses
-import functools
+import importlib
 import inspect
 from types import FunctionType
 from typing import Any
 
-import numpy as np
-from numba.types import Boolean, Number
-
-from jitad.plain.fields import Fields
 from jitad.trace.calls import call, is_users, method_of, special
 from jitad.trace.library import native
 from jitad.values.journal import made
@@ -25,26 +21,9 @@ from jitad.values.journal import made
 def instance(cls: Any, args: Any, kwargs: Any) -> Any:
     """cls(*args, **kwargs)."""
     if type(cls).__name__ == "JitClassType":
-        cls = _as_written(cls)
+        cls = importlib.import_module("jitad.operators.jitclasses").as_written(cls)
     found = special(cls, "__call__")  # of the metaclass
     return constructed(cls, args, kwargs) if found is None else call(found, cls, *args, **kwargs)
-
-
-@functools.lru_cache(maxsize=256)
-def _as_written(cls: Any) -> type:
-    """The class that Numba has compiled as a jitclass."""
-    made = cls.class_type
-    casts = {name: _CASTS.get(kind.name, np.dtype(kind.name).type)
-             for name, kind in made.struct.items() if isinstance(kind, (Number, Boolean))}
-    content: dict[str, Any] = {"casts": casts, "jitclass": cls, "__module__": cls.__module__}
-    content |= {name: f.py_func for name, f in made.jit_methods.items()}
-    content |= {name: staticmethod(f.py_func) for name, f in made.jit_static_methods.items()}
-    for name, by in made.jit_props.items():
-        content[name] = property(*(by[k].py_func if k in by else None for k in ("get", "set")))
-    return type(cls.__name__, (Fields,), content)
-
-
-_CASTS: dict[str, Any] = {"float64": float, "int64": int, "bool": bool, "complex128": complex}
 
 
 def constructed(cls: Any, args: Any, kwargs: Any) -> Any:

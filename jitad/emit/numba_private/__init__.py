@@ -21,6 +21,7 @@ from jitad.emit.numba_private.calls import (
     call,
     call_python,
     call_type,
+    jitclass_parts,
     reader,
     result_type,
     stencil_of,
@@ -53,6 +54,7 @@ __all__ = [
     "ROUNDED", "Body", "ContentCache", "Form", "KernelCompiler", "Made", "NotTranslated", "Relied",
     "Spread", "Typed", "appended", "call", "call_python", "call_type", "can_be_handed", "clear",
     "contiguous", "copy", "declare", "define", "direct", "dispatcher", "host", "host_features",
-    "keep", "lower_constant", "new_array", "reach", "reader", "result_type", "run_of", "settings",
-    "shortcut", "stack_array", "stencil_of", "taken_as_numbers", "uncacheable", "vector_widths",
+    "jitclass_parts", "keep", "lower_constant", "new_array", "reach", "reader", "result_type",
+    "run_of", "settings", "shortcut", "stack_array", "stencil_of", "taken_as_numbers",
+    "uncacheable", "vector_widths",
 ]  # fmt: skip

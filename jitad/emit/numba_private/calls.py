@@ -168,3 +168,17 @@ def stencil_of(stencil: Any, kinds: tuple[tuple[int, str] | type, ...]) -> Stenc
         stencil.kernel_ir.func_id.func, tuple(n not in apart for n in stencil.kernel_ir.arg_names),
         first, last, stencil.options.get("cval"), dtype,
     )  # fmt: skip
+
+
+def jitclass_parts(cls: Any) -> tuple[dict[str, str], dict[str, Any]]:
+    """The names of the types of the fields that are numbers; and the methods and properties of a
+    jitclass, as they were written.
+    """
+    made = cls.class_type
+    numbers = {name: kind.name for name, kind in made.struct.items()
+               if isinstance(kind, (types.Number, types.Boolean))}  # fmt: skip
+    content: dict[str, Any] = {name: f.py_func for name, f in made.jit_methods.items()}
+    content |= {name: staticmethod(f.py_func) for name, f in made.jit_static_methods.items()}
+    for name, by in made.jit_props.items():
+        content[name] = property(*(by[k].py_func if k in by else None for k in ("get", "set")))
+    return numbers, content

@@ -43,8 +43,8 @@ def is_ufunc_of_numba(f: Any) -> bool:
 
 def is_fixed_by_numba(f: Any) -> bool:
     """What Numba has made and nothing changes any more, and its types."""
-    kind = type(f).__name__
-    return kind in ("DUFunc", "GUFunc", "CFunc", "StencilFunc") or isinstance(f, types.Type)
+    made = is_ufunc_of_numba(f) or type(f).__name__ in ("CFunc", "StencilFunc")
+    return made or isinstance(f, types.Type)
 
 
 def as_dtype(value: Any) -> Any:

@@ -1,8 +1,8 @@
 """What becomes of Numba's own lists and dicts?  They are Python's while a function is traced.
 
 Compiled they are all the same; those that are arguments are structures, and derivatives by them are
-lists and dicts.  Numba rounds what is put into one of another kind, which these
-would not do: one that says that it keeps such numbers is refused.
+lists and dicts.  Numba rounds what is put into one of another kind, which these would not do: one
+that says that it keeps such numbers is refused.
 """
 
 from __future__ import annotations
