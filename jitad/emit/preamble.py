@@ -118,6 +118,8 @@ beta_moment = _plain("beta_moment", TABLE["beta_moment"].evaluate)
 elliptic_moment = _plain("elliptic_moment", TABLE["elliptic_moment"].evaluate)
 product_fits = _plain("product_fits", TABLE["product_fits"].evaluate)
 inside = _plain("inside", TABLE["inside"].evaluate)
+unsigned = _plain("unsigned", TABLE["unsigned"].evaluate)
+touched = _plain("touched", TABLE["touched"].evaluate)
 
 # -- arithmetic of the engine's own ---------------------------------------------------------------
 

@@ -334,6 +334,17 @@ def _plus(s: Site, x: Value, y: Value) -> Value:
     return s.b.fadd(x, y, flags=numba_private.ROUNDED) if s.is_float else s.b.add(x, y)
 
 
+def _unsigned(s: Site, x: Value) -> Value:
+    return s.b.fadd(x, s.const(0.0), flags=numba_private.ROUNDED)
+
+
+def _touched(s: Site, x: Value) -> Value:
+    """Is it another number than -0.0?"""
+    word = ir.IntType(32 if isinstance(x.type, ir.FloatType) else 64)
+    sign = ir.Constant(word, -(1 << (word.width - 1)))
+    return s.b.icmp_unsigned("!=", s.b.bitcast(x, word), sign)
+
+
 def _unit(s: Site, x: Value, _y: Value, size: Value) -> Value:
     """x / size, 0 where size is."""
     zero = s.const(0.0)
@@ -426,6 +437,8 @@ _TABLE: dict[str, tuple[Callable[..., Type | None], Type | None, Lowering]] = {
     "product_fits": (_word, _bool, _product_fits),
     "inside": (_word, _bool, _inside),
     "unit": (_float, None, _unit),
+    "unsigned": (_float, None, _unsigned),
+    "touched": (_float, _bool, _touched),
     "rescale": (_double, None, _rescale),
     "quotient": (_double, None, _quotient),
 }

@@ -28,6 +28,12 @@ from jitad.primitives.table import (
 from jitad.tape.ir import Atom
 from jitad.tape.types import INT, Array, Scalar, promote
 
+# What hands elements on as they are: of the first operand, of all operands.
+MOVES = ("reshape", "transpose", "broadcast", "slice", "load", "take")
+JOINS = ("pack", "concatenate")
+PARTS = ("slice", "load", "take")  # those that read a part of an array
+STORES = ("store", "store_slice", "store_take")  # those that overwrite one
+
 
 def _int(a: Any) -> int:
     return int(a)

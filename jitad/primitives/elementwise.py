@@ -369,6 +369,10 @@ _binary("product_fits", lambda a, b: -(2**63) <= int(a) * int(b) < 2**63,
         "product_fits({0}, {1})", infer=boolean)  # fmt: skip
 # Is an integer an index into so many elements that does not count from their end?
 _binary("inside", lambda i, n: 0 <= i < n, "inside({0}, {1})", infer=boolean)
+# What a derivative is made of where a zero that nothing was added to is -0.0, see sweeps.untouched.
+_row("unsigned", lambda a: a + 0.0, "unsigned({0})", lambda o, a, y: (1.0,), infer=arithmetic,
+     tame=True)  # fmt: skip
+_row("touched", lambda a: (a != 0.0) | ~np.signbit(a), "touched({0})", infer=boolean)
 # Of a Python bool the result is an int, of NumPy's a bool.
 _row("invert", lambda a: ~int(a) if isinstance(a, bool) else ~a, "~{0}", infer=shifted,
      numpy=np.invert)  # fmt: skip

@@ -17,10 +17,12 @@ import numpy as np
 
 from jitad.errors import JitadError
 from jitad.primitives import TABLE, Into
+from jitad.primitives.array import STORES
 from jitad.runtime.masks import among, replaces, taken
 from jitad.runtime.reverse import Cell
 from jitad.runtime.rules import factors_of, operations
 from jitad.runtime.tagged import fit, zeros_like
+from jitad.runtime.untouched import hands_on, start, touched, unsigned, watched
 from jitad.values.number import Operations, bind, update
 from jitad.where import caller
 
@@ -58,13 +60,16 @@ class Adjoints:
         # where a cotangent is known to be zero because `where` took the other branch: there the
         # factors of rules may be infinite or nan
         self.masks: dict[int, Any] = {}
+        self.watched = watched(tape)
 
     def of(self, cell: Cell) -> tuple[Any, bool]:
         """A cell's cotangent (None for zero), and whether its buffer is ours alone."""
         return self.values[cell.id], bool(self.owned[cell.id])
 
-    def add(self, i: int, part: Any, owned: bool = False) -> None:
-        """A contribution to cell number i."""
+    def add(self, i: int, part: Any, owned: bool = False, handed: bool = False) -> None:
+        """A contribution to cell number i; `handed` on from a watched cell."""
+        if i in self.watched and not handed:
+            part, owned = unsigned(part), True
         old = self.values[i]
         if old is None:
             self.values[i] = part
@@ -76,12 +81,14 @@ class Adjoints:
             # Sums of tagged arrays may share the buffers of a tangent.
             self.owned[i] = type(total) is np.ndarray
 
-    def add_into(self, cell: Cell, part: Into) -> None:
+    def add_into(self, cell: Cell, part: Into, handed: bool = False) -> None:
         """A contribution to a part of a cell's cotangent."""
         i = cell.id
+        if i in self.watched and not handed:
+            part = unsigned(part)
         old = self.values[i]
         if old is None:
-            old = zeros_like(cell.primal)
+            old = (start if i in self.watched else zeros_like)(cell.primal)
             self.owned[i] = True
         how = update if self.owned[i] else bind
         self.values[i] = how(part.op, old, *part.args, **part.params)
@@ -110,6 +117,8 @@ class Adjoints:
             primals = [a.primal if type(a) is Cell and a.tag == tag else a for a in args]
             active = [type(a) is Cell and a.tag == tag for a in args]
             mask = self.masks.pop(i, None) if self.masks else None
+            if i in self.watched:
+                mask = among(touched(ct), mask)
             factors = factors_of(row, primals, cell.primal, cell.params, active)
             for a, factor, wanted in zip(args, factors, active, strict=True):
                 if factor is None or not wanted:
@@ -119,17 +128,19 @@ class Adjoints:
                     continue
                 part = ct if type(factor) is float and factor == 1.0 else factor * ct
                 j = a.id
+                handed = within is not None and j in self.watched
                 if within is not None:
-                    part = bind("where", within, part, 0.0)
+                    chosen = (unsigned(part), -0.0) if handed else (part, 0.0)
+                    part = bind("where", within, *chosen)
                 if within is not None or self.masks:
                     self._mask(a, within)
                 if type(part) is float:
                     old = values[j]
                     values[j] = part if old is None else old + part
                 elif type(part) is np.ndarray is type(a.primal) and part.ndim == a.primal.ndim:
-                    self.add(j, part)
+                    self.add(j, part, False, handed)
                 else:
-                    self.add(j, fit(part, a.primal))
+                    self.add(j, fit(part, a.primal), False, handed)
 
     def _mask(self, cell: Cell, mask: Any) -> None:
         """A contribution that is zero outside the mask (None: nowhere) is about to be added."""
@@ -158,7 +169,11 @@ class Adjoints:
             rules.mine, rules.result = ct if owned else None, None
             parts = row.vjp(rules, ct, *primals, cell.primal, **cell.params)
             reused = rules.result
-        passed = row.update is not None
+        passed, told = row.update is not None, cell.id in self.watched
+        if told and row.name in STORES and parts[0] is not None:
+            how = update if parts[0] is reused else bind
+            reused = how(row.name, parts[0], -0.0, *primals[2:], **cell.params)
+            parts = (reused, *parts[1:])
         mask = self.masks.pop(cell.id, None) if self.masks else None
         if replaces(row, cell.primal, primals[2:], cell.params):
             parts = (None, *parts[1:])
@@ -172,12 +187,13 @@ class Adjoints:
                 continue
             if row.name == "where" or self.masks:
                 self._mask(a, branches[k] if row.name == "where" else None)
+            handed = told and hands_on(row, k)
             if type(part) is Into:
-                self.add_into(a, part)
+                self.add_into(a, part, handed)
             elif passed and (part is reused or (part is ct and owned)):
-                self.add(a.id, part, owned=True)
+                self.add(a.id, part, True, handed)
             elif row.elementwise:  # a choice: the branch not taken gets a symbolic zero
                 if type(part) is not float or part != 0.0:
                     self.add(a.id, fit(part, a.primal))
             else:
-                self.add(a.id, part)
+                self.add(a.id, part, False, handed)

@@ -34,6 +34,8 @@ from jitad.sweeps.restore import Unwinding, before, in_place, lasting, plan, tra
 from jitad.sweeps.rules import conform, contributions
 from jitad.sweeps.scope import Scope, trips
 from jitad.sweeps.states import keep, states
+from jitad.sweeps.untouched import hands_on, nothing, unsigned
+from jitad.sweeps.watched import watched
 from jitad.tape.build import Builder
 from jitad.tape.copy import begin, copy_block, lit_zero, zero
 from jitad.tape.flow import active as active_vars
@@ -70,6 +72,7 @@ def vjp_block(
     root.own(new.params, new.equations)
     sweep = Reverse(b, active_vars(new, inputs, results), library or Library(), function)
     sweep.reached.near |= infinite(new)
+    sweep.watched = watched(new, sweep.active)
     root.reached = sweep.reached
     forward = list(new.equations)
     for k, (r, old) in enumerate(zip(results, block.results, strict=True)):
@@ -102,6 +105,7 @@ class Reverse:
         self.passed: set[Var] = set()
         self.function = function
         self.reached = Reached(b, set())
+        self.watched: set[Var] = set()  # see `untouched`
 
     # -- adjoints -------------------------------------------------------------------------------
 
@@ -111,18 +115,21 @@ class Reverse:
             return self.b.emit("stack", element=v.type.element)
         if isinstance(v.type, Array):
             dims = [scope.value(a) for a in v.shape]
-            dtype = v.type.dtype
-            whole = self.b.emit("full", lit_zero(dtype), *dims, dtype=dtype, adjoint=True)
+            start = (nothing if scope.origin.get(v, v) in self.watched else lit_zero)(v.type.dtype)
+            whole = self.b.emit("full", start, *dims, dtype=v.type.dtype, adjoint=True)
             return self.reached.nothing(whole)
         return zero(self.b, v)
 
-    def contribute(self, scope: Scope, v: Atom, part: Atom | Into | None) -> None:
-        """Add to the adjoint of a forward variable; the first contribution assigns."""
+    def contribute(self, scope: Scope, v: Atom, part: Atom | Into | None,
+                   of: Atom | None = None) -> None:  # fmt: skip
+        """Add to the adjoint of a forward variable what may be that `of` another, handed on."""
         if part is None or not isinstance(v, Var):
             return
         v = scope.origin.get(v, v)
         if v not in self.active:
             return
+        if v in self.watched and of not in self.watched:
+            part = unsigned(self.b, part)
         now = scope.adjoint(v)
         if isinstance(part, Into):
             if now is None:
@@ -208,13 +215,14 @@ class Reverse:
             return
         ins = [scope.value(a) for a in e.ins]
         out, reached = scope.value(e.outs[0]), self.reached
-        parts = contributions(self.b, e, ins, out, ct, wanted)
+        whole = scope.origin.get(e.outs[0], e.outs[0])
+        parts = contributions(self.b, e, ins, out, ct, wanted, whole in self.watched)
         for k, (a, part) in enumerate(zip(e.ins, parts, strict=True)):
             doubtful = reached.doubtful(ct) or steep(e, k, reached.near)
             if a in reached.near or doubtful:
                 made = part.args[0] if isinstance(part, Into) else part
                 reached.made(made, reached.when(ct), doubtful)
-            self.contribute(scope, a, part)
+            self.contribute(scope, a, part, whole if hands_on(e, k) else None)
 
     def by_rule(self, e: Equation, scope: Scope) -> None:
         """The pullback that a function brings along."""
@@ -408,7 +416,7 @@ class Reverse:
                 and (seeds[k] is None or not adds_up(body, params[k], body.results[k]))
             ))  # fmt: skip
             for k, bar in zip(carried, bars, strict=True):
-                self.contribute(inner, results[k], bar)
+                self.contribute(inner, results[k], bar, params[k])
             self.backward(forward, inner)
             for k in carried:
                 p_now = params_now[k]
@@ -483,7 +491,7 @@ class Reverse:
         for v, a in later:
             scope.adjoints[v] = self.reached.plus(a, scope.adjoints[v])
         for k, out in zip(carried, outs, strict=False):
-            self.contribute(scope, init[k], out)
+            self.contribute(scope, init[k], out, params[k])
 
 
 def _counter(e: Equation) -> str:

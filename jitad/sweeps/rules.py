@@ -12,8 +12,10 @@ import numpy as np
 
 from jitad.errors import JitadError
 from jitad.primitives import TABLE, Into, Primitive
+from jitad.primitives.array import STORES
 from jitad.primitives.table import Chain, Unknown, tame
 from jitad.sweeps.powers import cancelled
+from jitad.sweeps.untouched import without
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import zero
 from jitad.tape.ir import Atom, Equation, Lit, Var, is_array, lit
@@ -87,14 +89,18 @@ def _reached(b: Builder, ct: Any, depth: int = 8) -> Any:
     return None if one is None or two is None else o.logical_or(one, two)
 
 
-def times(b: Builder, factor: Any, ct: Any, chooses: bool = False, wild: bool = False) -> Any:
+def times(b: Builder, factor: Any, ct: Any, chooses: bool = False, wild: bool = False,
+          watched: bool = False) -> Any:  # fmt: skip
     """factor * ct, where a zero that stands for a branch not taken stays one.
 
     The factor may be infinite or nan there: np.where(x > 0, np.sqrt(x), 0.0) at negative x.  Of
     what `chooses` among its operands, zero is the factor of one not taken: there ct may be.
     `wild`: it may be so where all that there is is finite; then sums of chosen terms count, too.
+    `watched`: ct tells what nothing was added to.
     """
     chosen = _chosen(b, ct)
+    if chosen is None and watched:
+        chosen = o.touched(ct), ct, True
     if chosen is None and wild:
         c = _reached(b, ct)
         chosen = None if c is None else (c, ct, True)
@@ -194,8 +200,11 @@ def factors(
 
 
 def contributions(b: Builder, e: Equation, ins: list[Atom], out: Atom, cotangent: Atom,
-                  wanted: list[bool]) -> list[Contribution]:  # fmt: skip
-    """What a primitive passes on to the adjoint of each operand, None where that is zero."""
+                  wanted: list[bool], watched: bool = False) -> list[Contribution]:  # fmt: skip
+    """What a primitive passes on to the adjoint of each operand, None where that is zero.
+
+    `watched`: the cotangent is that of a watched array (`untouched`).
+    """
     row = TABLE[e.op]
     xs = [b.leaf(a) for a in ins]
     y, ct = b.leaf(out), b.leaf(cotangent)
@@ -205,11 +214,13 @@ def contributions(b: Builder, e: Equation, ins: list[Atom], out: Atom, cotangent
     elif row.partials is not None:
         partials = _joined(b, row.partials(_Making(b), *xs, y, **e.params), ins)
         given = [
-            times(b, p, ct, row.chooses, not tame(e)) if p is not None and want else None
+            times(b, p, ct, row.chooses, not tame(e), watched) if p is not None and want else None
             for p, want in zip(partials, wanted, strict=True)
         ]
     else:
         raise missing(e, row)
+    if watched and row.name in STORES:
+        without(b, given[0])
     result: list[Contribution] = []
     for a, want, g in zip(ins, wanted, given, strict=True):
         if g is None or not want:

@@ -27,7 +27,7 @@ from jitad.tape.types import is_float
 # Elementwise primitives that are continuous in every operand, wherever it lies.
 _CONTINUOUS = frozenset(
     "add sub mul neg abs where maximum minimum fmax fmin square exp exp2 expm1 sin cos sinh cosh "
-    "tanh atan asinh erf erfc expit sech2 logaddexp hypot".split()
+    "tanh atan asinh erf erfc expit sech2 logaddexp hypot unsigned touched".split()
 )
 # Whatever a processor's multiplication ends.
 _PRODUCTS = frozenset("mul square pow".split())

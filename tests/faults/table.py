@@ -13,6 +13,7 @@ RESTORE = "jitad/sweeps/restore.py"
 VERSIONS = "jitad/sweeps/versions.py"
 SETTLED = "jitad/sweeps/settled.py"
 RULES = "jitad/sweeps/rules.py"
+UNTOUCHED, WATCHED = "jitad/sweeps/untouched.py", ("tests/sweeps/test_untouched.py",)
 FLOW, COPY, FOLD = "jitad/tape/flow.py", "jitad/tape/copy.py", "jitad/tape/fold.py"
 INTERPRET = "jitad/tape/interpret.py"
 DEAD, RESOLVE = "jitad/tape/dead.py", "jitad/specialise/resolve.py"
@@ -56,6 +57,14 @@ FAULTS: tuple[Fault, ...] = (
     Fault(REVERSE, 'scope.adjoints[e.ins[0]] = self.b.emit("push", ct, v_bar)',
           'scope.adjoints[e.ins[0]] = self.b.emit("push", ct, self.zero(v, scope))',
           "what was popped has no adjoint"),
+    # -- reverse sweep: elements that nothing is added to
+    Fault(UNTOUCHED, '    return b.emit("unsigned", part)', "    return part",
+          "what was added as -0.0 counts as nothing", WATCHED),
+    Fault(UNTOUCHED, "source.ins = (now, nothing(zero.type.dtype), *rest)", "pass",
+          "what was overwritten counts as added to", WATCHED),
+    Fault(UNTOUCHED, "Lit(-zero.value, zero.type)", "zero", "all elements count as added to", WATCHED),
+    Fault(REVERSE, "if v in self.watched and of not in self.watched:", "if v in self.watched:",
+          "what is handed on as nothing is added as a zero", WATCHED),
     # -- reverse sweep: branches
     Fault(REVERSE, "predicate = scope.value(e.ins[0])",
           'predicate = b.emit("logical_not", scope.value(e.ins[0]))',
@@ -70,8 +79,8 @@ FAULTS: tuple[Fault, ...] = (
           "first_k, step = lit(0), lit(1)", "the reverse loop runs forwards"),
     Fault(REVERSE, 'first_k, step = b.emit("sub", count, lit(1)), lit(-1)',
           "first_k, step = count, lit(-1)", "the reverse loop is one iteration late"),
-    Fault(REVERSE, "            self.contribute(scope, init[k], out)",
-          "            self.contribute(scope, init[carried[0]], out)",
+    Fault(REVERSE, "            self.contribute(scope, init[k], out, params[k])",
+          "            self.contribute(scope, init[carried[0]], out, params[k])",
           "the initial values get each other's adjoints"),
     Fault(REVERSE, "scope.adjoints[v] = self.reached.plus(a, scope.adjoints[v])", "pass",
           "what reaches a loop from its own results is dropped"),

@@ -8,9 +8,11 @@ from __future__ import annotations
 import math
 
 import mpmath as mp
+import numba
 import numpy as np
 import pytest
 
+from jitad.emit import preamble
 from jitad.primitives import TABLE, moments, several, special
 from jitad.primitives.table import Chain
 from jitad.values.number import o
@@ -26,6 +28,7 @@ TRUTH = {
     "mod": lambda a, b: a - b * mp.floor(a / b),
     "fmod": lambda a, b: a - b * (mp.floor(a / b) if a / b >= 0 else mp.ceil(a / b)),
     "neg": lambda a: -a,
+    "unsigned": lambda a: a,
     "abs": lambda a: abs(a),
     "pow": lambda a, b: mp.power(a, b),
     "hypot": lambda a, b: mp.sqrt(a * a + b * b),
@@ -81,6 +84,7 @@ NO_DERIVATIVE = {
     "ge": lambda a, b: a >= b,
     "eq": lambda a, b: a == b,
     "ne": lambda a, b: a != b,
+    "touched": lambda x: True,  # at zeros: `test_zeros_and_their_signs`
     "isnan": lambda x: False,
     "isinf": lambda x: False,
     "isfinite": lambda x: True,
@@ -247,3 +251,27 @@ def test_casts():
     assert TABLE["cast"].evaluate(np.array([1.5]), dtype="f4").dtype == np.float32
     assert TABLE["cast"].partials(o, 1.0, 1.0, dtype="f8") == (1.0,)
     assert TABLE["cast"].partials(o, 1.5, 1, dtype="i8") == (None,)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_zeros_and_their_signs(dtype):
+    """-0.0 alone is untouched, and -0.0 is what `unsigned` gives of nothing; in vectors, too."""
+    found = [-0.0, 0.0, -5e-324, 5e-324, np.nan, -np.inf, 2.0] * 5
+    numbers = np.array(found).astype(dtype)
+    want = ~((numbers == 0.0) & np.signbit(numbers))
+    touched, unsigned = TABLE["touched"].evaluate, TABLE["unsigned"].evaluate
+    np.testing.assert_array_equal(touched(numbers), want)
+    assert not np.signbit(unsigned(numbers)[numbers == 0.0]).any()
+    with np.errstate(all="ignore"):
+        ran = numba.njit(_on_zeros)(numbers)
+    np.testing.assert_array_equal(ran[0], want)
+    np.testing.assert_array_equal(ran[1], unsigned(numbers))
+    assert not np.signbit(ran[1][numbers == 0.0]).any()
+
+
+def _on_zeros(x):
+    first, second = np.empty(len(x), np.bool_), np.empty_like(x)
+    for i in range(len(x)):
+        first[i] = preamble.touched(x[i])
+        second[i] = preamble.unsigned(x[i])
+    return first, second

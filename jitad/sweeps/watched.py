@@ -1,0 +1,99 @@
+"""Of which arrays does the adjoint tell which elements nothing was added to (`untouched`)?
+
+Of those that come from an operation whose rule may have an infinite factor, at once or element by
+element, and of which parts alone are read, or overwritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jitad.primitives import TABLE
+from jitad.primitives.array import JOINS, MOVES, PARTS, STORES
+from jitad.primitives.table import tame
+from jitad.sweeps.reached import steep
+from jitad.tape.flow import closure, predecessors, successors
+from jitad.tape.ir import Block, Equation, Var, is_array, walk
+from jitad.tape.types import is_float
+
+
+def watched(block: Block, active: set[Var]) -> set[Var]:
+    """These arrays, and the numbers that they are packed of; of those that have an adjoint."""
+    equations = list(walk(block))
+    if not any(e.op in PARTS or _updates(e) for e in equations):
+        return set()
+    wild = _infinite(block)
+    made: set[Var] = set()
+    for e in equations:
+        for before, now in _carried(e):
+            if before in made:
+                made.update(now)
+        if e.blocks or not e.outs or e.outs[0] not in active:
+            continue
+        if TABLE[e.op].elementwise:
+            known = any(a in made for a in e.ins) or _steep(e, active, wild)
+        else:
+            moved = e.ins if e.op in JOINS else e.ins[:1] if e.op in MOVES or _updates(e) else ()
+            known = any(a in made for a in moved)
+        if known:
+            made.add(e.outs[0])
+    found: set[Var] = set()
+    for e in reversed(equations):
+        if not e.blocks and e.ins and e.ins[0] in made and is_array(e.ins[0]):
+            if e.op in PARTS or e.op in STORES:
+                found.add(e.ins[0])  # type: ignore[arg-type]
+        if not e.blocks and e.outs and e.outs[0] in found:
+            found.update(a for a in e.ins if a in made)  # type: ignore[misc]
+        for before, now in _carried(e):
+            if before in made and not found.isdisjoint(now):
+                found.add(before)
+    for e in equations:
+        for before, now in _carried(e):
+            if before in found:
+                found.update(now)
+        if _updates(e) and e.ins[0] in found:
+            found.add(e.outs[0])
+    return found
+
+
+def _updates(e: Equation) -> bool:
+    return not e.blocks and TABLE[e.op].update is not None
+
+
+def _carried(e: Equation) -> Iterator[tuple[Var, tuple[Var, Var]]]:
+    """What a loop that does nothing but store to an array starts from; what it carries and gives.
+
+    So are elements stored that an array of indices names.
+    """
+    if e.op != "for":
+        return
+    body = e.blocks[0]
+    for start, p, end, out in zip(e.ins[3:], body.params[1:], body.results, e.outs, strict=True):
+        if isinstance(start, Var) and is_array(start):
+            uses = [x for x in walk(body) if p in x.ins]
+            if len(uses) == 1 and _updates(uses[0]) and uses[0].outs[0] is end:
+                if p not in uses[0].ins[1:]:
+                    yield start, (p, out)
+
+
+def _infinite(block: Block) -> set[Var]:
+    """The arrays that may have infinite elements among others; what numbers make infinite, is so
+    as a whole."""
+    made = (e.outs[0] for e in walk(block) if e.outs and _is_wild(e) and is_array(e.outs[0]))
+    edges = successors(predecessors(block))
+    return closure(made, {a: [v for v in after if is_array(v)] for a, after in edges.items()})
+
+
+def _is_wild(e: Equation) -> bool:
+    if e.blocks or not TABLE[e.op].elementwise or not is_float(e.outs[0].type):
+        return False
+    return not tame(e) and not (e.op == "div" and not is_array(e.ins[1]))
+
+
+def _steep(e: Equation, active: set[Var], wild: set[Var]) -> bool:
+    """May the factor of a rule be infinite, in one element and not in others?"""
+    if not is_array(e.outs[0]):
+        return any(a in active and steep(e, k, wild) for k, a in enumerate(e.ins))
+    if e.op == "div" and not is_array(e.ins[1]):
+        return False
+    return any(a in active and is_array(a) and steep(e, k, wild) for k, a in enumerate(e.ins))
