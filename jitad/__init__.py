@@ -1,5 +1,6 @@
 """jitad: gradients of ordinary Python and NumPy functions as native CPU kernels."""
 
+import gc
 import importlib
 from typing import TYPE_CHECKING, Any
 
@@ -106,7 +107,11 @@ def __getattr__(name: str) -> Any:
         from jitad.emit.undisturbed import undisturbed
 
         with undisturbed():  # hundreds of modules, none of which is garbage
-            return getattr(importlib.import_module(_PUBLIC[name]), name)
+            found = getattr(importlib.import_module(_PUBLIC[name]), name)
+            if not gc.get_freeze_count():  # what is there is old, unseen by the next collection
+                gc.freeze()
+                gc.unfreeze()
+        return found
     if name == "linear":
         return importlib.import_module("jitad.linear")
     raise AttributeError(f"module 'jitad' has no attribute {name!r}")

@@ -10,6 +10,7 @@ out: it can be compared, hashed and filled with other leaves.  Places are named 
 from __future__ import annotations
 
 import dataclasses
+import importlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
@@ -80,6 +81,10 @@ class Node:
 _registered: dict[type, Node] = {}
 traced_complex: list[tuple[type, Callable[[Any, Any], Any]]] = []  # and what makes plain ones
 _leaf_kinds: set[type] = set()  # classes known to be no nodes
+# Where classes are registered that take long to import.
+_LATER = dict.fromkeys(
+    ("numba.typed.typedlist", "numba.typed.typeddict"), "jitad.trace.containers.typed"
+)
 
 
 def register_structure(
@@ -229,6 +234,9 @@ def _parts(value: Any) -> tuple[tuple[Hashable, ...], tuple[Any, ...], Hashable]
     if dataclasses.is_dataclass(kind):
         names = tuple(f.name for f in dataclasses.fields(kind))
         return names, tuple(getattr(value, n) for n in names), None
+    if kind.__module__ in _LATER and kind not in _registered:
+        importlib.import_module(_LATER[kind.__module__])
+        return _parts(value) if kind in _registered else None
     return None
 
 

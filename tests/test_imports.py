@@ -105,3 +105,29 @@ def test_a_ufunc_without_a_rule_is_the_same_from_the_first_call(tmp_path: Path) 
                 "f = lambda x: x * x + (1.0 if np.nextafter(x, 2.0) > 0.1 else 0.0)",
                 "print(grad(f)(0.5), jit_grad(f)(0.5))")  # fmt: skip
     assert found == "1.0 1.0"
+
+
+def test_what_stands_in_is_made_when_it_is_asked_for(tmp_path: Path) -> None:
+    """By far most of it never is: making it took a third of the import."""
+    found = run(tmp_path, "from jitad import jit_grad", "from jitad.values import registry",
+                "print(len(registry._replacements), len(registry._entered))",
+                "print('numba.typed.typedlist' in sys.modules)")  # fmt: skip
+    made, entered, lists = found.split()
+    assert int(made) < int(entered) / 5
+    assert lists == "False"
+
+
+def test_numbas_lists_imported_after_a_trace(tmp_path: Path) -> None:
+    """Made inside, handed over, and from the class's own method; in both engines."""
+    program = ["from jitad import jit_grad, grad", "jit_grad(lambda x: x * x)(3.0)",
+               "from numba.typed import Dict, List", "from numba import float64",
+               "def f(x, given):", "    a = List()", "    a.append(x)",
+               "    b = List.empty_list(float64)", "    b.append(a[0] * given[0])",
+               "    return b[0] * given[1]",
+               "def g(x, given):", "    return x * given['a']",
+               "def h(given):", "    return given[0] * given[1]",
+               "given, table = List([2.0, 5.0]), Dict()", "table['a'] = 4.0",
+               "for make in (grad, jit_grad):",
+               "    print(make(f)(1.5, given), make(g)(1.5, table), *make(h)(given))"]  # fmt: skip
+    for _ in range(2):
+        assert [float(s) for s in run(tmp_path, *program).split()] == [10.0, 4.0, 5.0, 2.0] * 2

@@ -29,7 +29,7 @@ from jitad.trace import hooks
 from jitad.trace.around import distinct
 from jitad.trace.calls import HERE, WHILE_TRACING, WRITTEN_OUT, call, special
 from jitad.trace.calls import _function as rewritten
-from jitad.trace.containers import heaps, listcalls, typed
+from jitad.trace.containers import heaps, listcalls
 from jitad.trace.containers.iterables import made_of, sequence
 from jitad.trace.containers.lists import become_rows, run
 from jitad.trace.containers.rows import row_of
@@ -227,7 +227,5 @@ WHILE_TRACING[operator.not_], WHILE_TRACING[operator.truth] = _not, lambda x: ca
 WHILE_TRACING[str], WHILE_TRACING[repr] = converted(str, 115), converted(repr, 114)
 WHILE_TRACING[format] = lambda value, form="": text((value, -1, form))
 WHILE_TRACING.update(listcalls.STAND_INS | heaps.STAND_INS)
-HERE.update(typed.STAND_INS)
-WRITTEN_OUT.update(typed.BY_CODE)
 HERE[sum] = _folded(sum, _ADD, 0)
 HERE[math.prod] = _folded(math.prod, _MULT, 1)

@@ -55,9 +55,11 @@ waiting: dict[str, tuple[str, ...]] = {
     "scipy.optimize": ("solvers", "operators.found.matches", "operators.found.programs",
                        "operators.plainly.trials"),
     "scipy.spatial": ("operators.found.places",),
+    "numba.typed.typedlist": ("trace.containers.typed",),
 }  # fmt: skip
 matrices: set[type] = set()  # of which functions give what they don't give of arrays
-_replacements: dict[Any, Callable[..., Any]] = {}
+_entered: dict[Any, tuple[Any, Callable[..., Any]]] = {}
+_replacements: dict[Any, Callable[..., Any]] = {}  # made of those when they are first asked for
 # functions that call functions they are given: the user's are handed over as their twins
 calling: set[Any] = {np.piecewise, np.apply_along_axis, np.apply_over_axes, np.fromfunction}
 # those that hand a tuple `args` on to the function that they are given, and its place
@@ -69,9 +71,11 @@ def implementation(original: Any) -> Callable[..., Any] | None:
     try:
         found = _replacements.get(original)
     except TypeError:  # an unhashable callable
-        if isinstance(original, np.poly1d):
-            return functools.partial(_replacements[np.polyval], original.coeffs)
-        return None
+        polynomial = isinstance(original, np.poly1d)
+        return functools.partial(call, np.polyval, original.coeffs) if polynomial else None
+    if found is None and original in _entered:
+        make, function = _entered[original]
+        return _replacements.setdefault(original, make(original, function))
     if found is not None:
         return found
     if waiting and enter_later():
@@ -105,9 +109,8 @@ def replaces(*originals: Any, plain: bool = True) -> Callable[[Callable[..., Any
     """Enter a replacement.  `plain=False`: it handles plain operands itself (views, creation)."""
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
-        for original in originals:
-            made = _with_plain_case if plain else _with_complex_case
-            _replacements[original] = made(original, function)
+        make = _with_plain_case if plain else _with_complex_case
+        _entered.update(dict.fromkeys(originals, (make, function)))
         return function
 
     return enter
@@ -249,8 +252,7 @@ def _is_without_axes(value: Any) -> bool:
 def _shows(found: Any, args: Any) -> bool:
     if not hasattr(found, "peek"):
         return isinstance(found, (tuple, list)) and any(_shows(f, args) for f in found)
-    array = found.peek()
-    if not isinstance(array, np.ndarray):
+    if not isinstance(array := found.peek(), np.ndarray):
         return False
     if not array.size and array.__array_interface__["data"][1]:
         return True  # read-only, and without elements to share

@@ -2,7 +2,7 @@
 
 Compiled they are all the same; those that are arguments are structures, and derivatives by them are
 lists and dicts.  Numba rounds what is put into one of another kind, which these would not do: one
-that says that it keeps such numbers is refused.
+that says that it keeps such numbers is refused.  This is looked at when such a thing is met.
 """
 
 from __future__ import annotations
@@ -13,18 +13,21 @@ from numba import typed, types
 
 from jitad.errors import JitadTypeError
 from jitad.structures import register_structure
-from jitad.trace.calls import call
+from jitad.trace.calls import WRITTEN_OUT, call
 from jitad.values.kind import fail
+from jitad.values.registry import replaces
 
 _KEPT = (types.float64, types.int64, types.complex128)
 
 
+@replaces(typed.List, plain=False)
 def _list(iterable: Any = (), /, lsttype: Any = None, **rest: Any) -> Any:
     if lsttype is not None:
         _check(lsttype.item_type)
     return call(list, iterable)
 
 
+@replaces(typed.Dict, plain=False)
 def _dict(given: Any = (), /, dcttype: Any = None, **rest: Any) -> Any:
     if dcttype is not None:
         _check(dcttype.key_type, dcttype.value_type)
@@ -48,12 +51,8 @@ def _empty_dict(trace: Any, f: Any, args: Any, kwargs: Any) -> Any:
     return call(dict)
 
 
-STAND_INS = {typed.List: _list, typed.Dict: _dict}
-BY_CODE = {
-    typed.List.empty_list.__func__.__code__: _empty_list,
-    typed.Dict.empty.__func__.__code__: _empty_dict,
-}
-
+WRITTEN_OUT[typed.List.empty_list.__func__.__code__] = _empty_list
+WRITTEN_OUT[typed.Dict.empty.__func__.__code__] = _empty_dict
 register_structure(typed.List, lambda x: (tuple(x), None), lambda parts, _: list(parts))
 register_structure(
     typed.Dict, lambda x: (tuple(x.values()), tuple(x)),
