@@ -13,7 +13,7 @@ from jitad.primitives.array import JOINS, MOVES, PARTS, STORES
 from jitad.primitives.table import tame
 from jitad.sweeps.reached import steep
 from jitad.tape.flow import closure, predecessors, successors
-from jitad.tape.ir import Block, Equation, Var, is_array, walk
+from jitad.tape.ir import CALLS, Block, Equation, Var, is_array, walk
 from jitad.tape.types import is_float
 
 
@@ -53,7 +53,8 @@ def watched(block: Block, active: set[Var]) -> set[Var]:
                 found.update(now)
         if _updates(e) and e.ins[0] in found:
             found.add(e.outs[0])
-    return found
+    # What a function adds to the adjoint of an operand, it adds as it is.
+    return found.difference(a for e in equations if e.op in CALLS for a in e.ins)
 
 
 def _updates(e: Equation) -> bool:

@@ -244,6 +244,15 @@ def _stored(s):
     return np.sum(-(s * s))
 
 
+def _down(s, k):
+    return 0.0 if k < 0 else _down(s, k - 1) - s[k] ** 2
+
+
+def by_recursion(x, n):
+    s = np.sqrt(x)
+    return s[1] + _down(s, n)
+
+
 @pytest.mark.parametrize("name", ZEROS)
 def test_a_zero_that_was_added_stays_one(name):
     """What is x near zero has the derivative one: it may be nan by the rules, but not zero."""
@@ -252,6 +261,14 @@ def test_a_zero_that_was_added_stays_one(name):
         gradient = jitad.grad(f) if engine == "eager" else jitad.jit_grad(f)
         with np.errstate(all="ignore"):
             assert not np.isfinite(run(gradient, ROOTS)[0]), engine
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_zero_that_a_function_added(engine):
+    """How deep it goes is known when it runs: what it adds it adds to the caller's adjoint."""
+    gradient = jitad.grad(by_recursion) if engine == "eager" else jitad.jit_grad(by_recursion)
+    with np.errstate(all="ignore"):
+        assert np.isnan(ENGINES[engine](gradient, ROOTS, 2)[0])
 
 
 def test_signs_of_zeros_in_the_sum():
