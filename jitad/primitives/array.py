@@ -33,6 +33,7 @@ MOVES = ("reshape", "transpose", "broadcast", "slice", "load", "take")
 JOINS = ("pack", "concatenate")
 PARTS = ("slice", "load", "take")  # those that read a part of an array
 STORES = ("store", "store_slice", "store_take")  # those that overwrite one
+EXTREMES = ("amax", "amin")
 
 
 def _int(a: Any) -> int:
@@ -397,9 +398,14 @@ def _spread(o: Any, v: Any, like: Any, axes: tuple[int, ...]) -> Any:
     return o.broadcast(v, *like.shape, axes=kept)
 
 
+def hits(o: Any, a: Any, y: Any, axes: tuple[int, ...]) -> Any:
+    """Where a is the extreme y."""
+    return o.eq(a, _spread(o, y, a, axes))
+
+
 def _shares(o: Any, a: Any, y: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
     """(where a is the extreme, how many of them share it)"""
-    hit = o.eq(a, _spread(o, y, a, axes))
+    hit = hits(o, a, y, axes)
     return hit, o.sum(o.cast(hit, dtype=dtype_of(a)), axes=axes)
 
 

@@ -17,13 +17,13 @@ import numpy as np
 
 from jitad.errors import JitadError
 from jitad.primitives import TABLE, Into
-from jitad.primitives.array import STORES
+from jitad.primitives.array import EXTREMES, STORES, hits
 from jitad.runtime.masks import among, replaces, taken
 from jitad.runtime.reverse import Cell
 from jitad.runtime.rules import factors_of, operations
 from jitad.runtime.tagged import fit, zeros_like
 from jitad.runtime.untouched import hands_on, start, touched, unsigned, watched
-from jitad.values.number import Operations, bind, update
+from jitad.values.number import Operations, bind, o, update
 from jitad.where import caller
 
 
@@ -188,6 +188,9 @@ class Adjoints:
             if row.name == "where" or self.masks:
                 self._mask(a, branches[k] if row.name == "where" else None)
             handed = told and hands_on(row, k)
+            if row.name in EXTREMES and a.id in self.watched:
+                there, handed = hits(o, primals[0], cell.primal, **cell.params), True
+                part = bind("where", there, unsigned(part), -0.0)
             if type(part) is Into:
                 self.add_into(a, part, handed)
             elif passed and (part is reused or (part is ct and owned)):

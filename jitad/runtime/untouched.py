@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from jitad.primitives import Into, Primitive
-from jitad.primitives.array import JOINS, MOVES, PARTS, STORES
+from jitad.primitives.array import EXTREMES, JOINS, MOVES, PARTS, STORES
 from jitad.runtime.reverse import Cell
 from jitad.runtime.tagged import Tagged, shape_of, zeros_like
 from jitad.values.number import bind
@@ -33,7 +33,7 @@ def watched(tape: list[Cell]) -> set[int]:
         if known and shape_of(c.primal):
             made.add(c.id)
     for c in reversed(tape):
-        if c.row is not None and (c.row.name in PARTS or c.row.name in STORES):
+        if c.row is not None and c.row.name in (*PARTS, *STORES, *EXTREMES):
             found.update({_first(c)} & made)
         if c.id in found:
             found.update(a.id for a in _cells(c) if a.id in made)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jitad.primitives import TABLE
-from jitad.primitives.array import JOINS, MOVES, PARTS, STORES
+from jitad.primitives.array import EXTREMES, JOINS, MOVES, PARTS, STORES
 from jitad.primitives.table import tame
 from jitad.sweeps.reached import steep
 from jitad.tape.flow import closure, predecessors, successors
@@ -20,7 +20,7 @@ from jitad.tape.types import is_float
 def watched(block: Block, active: set[Var]) -> set[Var]:
     """These arrays, and the numbers that they are packed of; of those that have an adjoint."""
     equations = list(walk(block))
-    if not any(e.op in PARTS or _updates(e) for e in equations):
+    if not any(e.op in (*PARTS, *EXTREMES) or _updates(e) for e in equations):
         return set()
     wild = _infinite(block)
     made: set[Var] = set()
@@ -33,14 +33,16 @@ def watched(block: Block, active: set[Var]) -> set[Var]:
         if TABLE[e.op].elementwise:
             known = any(a in made for a in e.ins) or _steep(e, active, wild)
         else:
-            moved = e.ins if e.op in JOINS else e.ins[:1] if e.op in MOVES or _updates(e) else ()
-            known = any(a in made for a in moved)
+            of = e.ins if e.op in JOINS else e.ins[:1] if e.op in MOVES or _updates(e) else ()
+            known = any(a in made for a in of)
         if known:
             made.add(e.outs[0])
+    moved = {e.outs[0] for e in equations if e.op in MOVES}
     found: set[Var] = set()
     for e in reversed(equations):
         if not e.blocks and e.ins and e.ins[0] in made and is_array(e.ins[0]):
-            if e.op in PARTS or e.op in STORES:
+            # an extreme is a choice, as long as nothing is moved
+            if e.op in (*PARTS, *STORES) or (e.op in EXTREMES and e.ins[0] in moved):
                 found.add(e.ins[0])  # type: ignore[arg-type]
         if not e.blocks and e.outs and e.outs[0] in found:
             found.update(a for a in e.ins if a in made)  # type: ignore[misc]

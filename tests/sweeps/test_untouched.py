@@ -184,6 +184,8 @@ OF_ROOTS = {
     "joined": (lambda x: np.sum(np.concatenate([np.sqrt(x), x])[1:4]), (1, 1, 1)),
     "differences": (lambda x: np.sum(np.diff(np.sqrt(x))[1:]), (-1, 0, 1)),
     "sorted": (lambda x: np.sort(np.sqrt(x))[-1], (0, 0, 1)),
+    "the largest": (lambda x: np.max(np.sqrt(x)), (0, 0, 1)),
+    "the largest of rows": (lambda x: np.sum(np.max(np.sqrt(x).reshape(2, 2), axis=1)), (1, 0, 1)),
     "packed": (lambda x: np.array([np.sqrt(x[k]) for k in range(4)])[1:].sum(), (1, 1, 1)),
 }  # fmt: skip
 
