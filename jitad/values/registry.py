@@ -38,8 +38,7 @@ waiting: dict[str, tuple[str, ...]] = {
                     "solvers.moments"),
     "scipy.signal": ("values.scipy.spectrograms", "operators.found.peaks",
                      "operators.plainly.filters"),
-    "scipy.fft": ("values.scipy.fft",),
-    "scipy.integrate": ("values.scipy.quadrature",),
+    "scipy.fft": ("values.scipy.fft",), "scipy.integrate": ("values.scipy.quadrature",),
     "scipy.spatial.distance": ("values.scipy.distances",),
     "scipy.spatial.transform": ("values.scipy.rotations",),
     "scipy.sparse": ("values.scipy.sparse_matrices", "values.scipy.sparse_made",
@@ -49,8 +48,7 @@ waiting: dict[str, tuple[str, ...]] = {
                           "values.scipy.tables", "operators.found.scattered"),
     "scipy.ndimage": ("values.scipy.image_splines", "values.scipy.morphology",
                       "operators.found.regions"),
-    "statistics": ("values.samples",),
-    "numpy": ("operators.plainly.polynomials",),
+    "statistics": ("values.samples",), "numpy": ("operators.plainly.polynomials",),
     "numpy.ma": ("values.numpy.masked",),
     "scipy.optimize": ("solvers", "operators.found.matches", "operators.found.programs",
                        "operators.plainly.trials"),
@@ -110,7 +108,9 @@ def replaces(*originals: Any, plain: bool = True) -> Callable[[Callable[..., Any
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
         make = _with_plain_case if plain else _with_complex_case
-        _entered.update(dict.fromkeys(originals, (make, function)))
+        for original in originals:
+            _entered[original] = make, function
+            _replacements.pop(original, None)  # what was asked for before may be a part of this
         return function
 
     return enter
