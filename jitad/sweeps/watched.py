@@ -16,11 +16,13 @@ from jitad.tape.flow import closure, predecessors, successors
 from jitad.tape.ir import CALLS, Block, Equation, Var, is_array, walk
 from jitad.tape.types import is_float
 
+_READ = (*PARTS, *STORES)  # or overwritten
+
 
 def watched(block: Block, active: set[Var]) -> set[Var]:
     """These arrays, and the numbers that they are packed of; of those that have an adjoint."""
     equations = list(walk(block))
-    if not any(e.op in (*PARTS, *EXTREMES) or _updates(e) for e in equations):
+    if not any(map(_is_whole, equations)) or not any(map(_is_partial, equations)):
         return set()
     wild = _infinite(block)
     made: set[Var] = set()
@@ -30,7 +32,7 @@ def watched(block: Block, active: set[Var]) -> set[Var]:
                 made.update(now)
         if e.blocks or not e.outs or e.outs[0] not in active:
             continue
-        if TABLE[e.op].elementwise:
+        if _elementwise(e):
             known = any(a in made for a in e.ins) or _steep(e, active, wild)
         else:
             of = e.ins if e.op in JOINS else e.ins[:1] if e.op in MOVES or _updates(e) else ()
@@ -42,7 +44,7 @@ def watched(block: Block, active: set[Var]) -> set[Var]:
     for e in reversed(equations):
         if not e.blocks and e.ins and e.ins[0] in made and is_array(e.ins[0]):
             # an extreme is a choice, as long as nothing is moved
-            if e.op in (*PARTS, *STORES) or (e.op in EXTREMES and e.ins[0] in moved):
+            if e.op in _READ or (e.op in EXTREMES and e.ins[0] in moved):
                 found.add(e.ins[0])  # type: ignore[arg-type]
         if not e.blocks and e.outs and e.outs[0] in found:
             found.update(a for a in e.ins if a in made)  # type: ignore[misc]
@@ -57,6 +59,18 @@ def watched(block: Block, active: set[Var]) -> set[Var]:
             found.add(e.outs[0])
     # What a function adds to the adjoint of an operand, it adds as it is.
     return found.difference(a for e in equations if e.op in CALLS for a in e.ins)
+
+
+def _is_whole(e: Equation) -> bool:
+    return bool(e.outs) and is_array(e.outs[0]) and (e.op in JOINS or _elementwise(e))
+
+
+def _is_partial(e: Equation) -> bool:
+    return e.op in _READ or e.op in EXTREMES
+
+
+def _elementwise(e: Equation) -> bool:
+    return not e.blocks and TABLE[e.op].elementwise
 
 
 def _updates(e: Equation) -> bool:
@@ -88,7 +102,7 @@ def _infinite(block: Block) -> set[Var]:
 
 
 def _is_wild(e: Equation) -> bool:
-    if e.blocks or not TABLE[e.op].elementwise or not is_float(e.outs[0].type):
+    if not _elementwise(e) or not is_float(e.outs[0].type):
         return False
     return not tame(e) and not (e.op == "div" and not is_array(e.ins[1]))
 
