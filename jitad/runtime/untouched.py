@@ -78,8 +78,8 @@ def start(primal: Any) -> Any:
 def unsigned(part: Any) -> Any:
     """A contribution to the cotangent of a watched cell: no element of it is -0.0."""
     if isinstance(part, Into):
-        return Into(part.op, (bind("unsigned", part.args[0]), *part.args[1:]), part.params)
-    return bind("unsigned", part)
+        return Into(part.op, (unsigned(part.args[0]), *part.args[1:]), part.params)
+    return part + 0.0 if isinstance(part, (float, np.ndarray)) else bind("unsigned", part)
 
 
 def touched(ct: Any) -> Any:
