@@ -2,6 +2,7 @@
 
 import gc
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -106,9 +107,10 @@ def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
         from jitad.emit.undisturbed import undisturbed
 
+        first = _PUBLIC[name] not in sys.modules
         with undisturbed():  # hundreds of modules, none of which is garbage
             found = getattr(importlib.import_module(_PUBLIC[name]), name)
-            if not gc.get_freeze_count():  # what is there is old, unseen by the next collection
+            if first and not gc.get_freeze_count():  # the next collection need not look at them
                 gc.freeze()
                 gc.unfreeze()
         return found

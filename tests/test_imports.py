@@ -131,3 +131,14 @@ def test_numbas_lists_imported_after_a_trace(tmp_path: Path) -> None:
                "    print(make(f)(1.5, given), make(g)(1.5, table), *make(h)(given))"]  # fmt: skip
     for _ in range(2):
         assert [float(s) for s in run(tmp_path, *program).split()] == [10.0, 4.0, 5.0, 2.0] * 2
+
+
+def test_names_of_jitad_leave_the_collector_alone(tmp_path: Path) -> None:
+    """Importing moves what it makes past the collector; reading a name again does not."""
+    found = run(tmp_path, "import gc, jitad", "jitad.grad", "class Ring: pass",
+                "before = gc.get_stats()[0]['collections']", "for _ in range(20_000):",
+                "    ring = Ring()", "    ring.itself = ring", "    jitad.grad",
+                "print(gc.get_stats()[0]['collections'] - before, gc.isenabled(),",
+                "      gc.get_freeze_count())")  # fmt: skip
+    collections, enabled, frozen = found.split()
+    assert int(collections) > 10 and enabled == "True" and frozen == "0"

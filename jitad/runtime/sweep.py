@@ -69,7 +69,8 @@ class Adjoints:
     def add(self, i: int, part: Any, owned: bool = False, handed: bool = False) -> None:
         """A contribution to cell number i; `handed` on from a watched cell."""
         if i in self.watched and not handed:
-            part, owned = unsigned(part), True
+            part = unsigned(part)
+            owned = type(part) is np.ndarray
         old = self.values[i]
         if old is None:
             self.values[i] = part

@@ -217,15 +217,48 @@ def cubes(x):
     return np.sum(np.sqrt(x)[1:] ** 3)
 
 
-@pytest.mark.parametrize("operator", [
-    jitad.hessian, jitad.jit_hessian, lambda f: jitad.jacrev(jitad.jacrev(f)),
-    lambda f: jitad.jit(jitad.jacrev(jitad.jacrev(f))),
-    lambda f: jitad.jit(jitad.jacrev(jitad.jacfwd(f))),
-])  # fmt: skip
-def test_second_order(operator):
+def whole_and_parts(x):
+    s = np.sqrt(x)
+    t = 1.0 / s
+    t[0] = 2.0
+    return np.sum(t * x) + np.sum(t[1:] ** 3) + np.sum(s[1:] * t[:3]) + t[2] * s[3]
+
+
+SECOND = {
+    "eager": jitad.hessian,
+    "compiled": jitad.jit_hessian,
+    "reverse over reverse": lambda f: jitad.jacrev(jitad.jacrev(f)),
+    "forward over reverse": lambda f: jitad.jacfwd(jitad.jacrev(f)),
+    "compiled, reverse over reverse": lambda f: jitad.jit(jitad.jacrev(jitad.jacrev(f))),
+    "compiled, reverse over forward": lambda f: jitad.jit(jitad.jacrev(jitad.jacfwd(f))),
+}
+
+
+@pytest.mark.parametrize("name", SECOND)
+def test_second_order(name):
     with np.errstate(all="ignore"):
-        found = operator(cubes)(ROOTS)
+        found = SECOND[name](cubes)(ROOTS)
     np.testing.assert_allclose(found, np.diag([0.0, 0.75, 0.375, 0.25]), rtol=1e-13)
+
+
+@pytest.mark.parametrize("name", SECOND)
+def test_second_order_of_whole_and_parts(name):
+    """What is added as a whole and in parts, where no derivative is infinite; by complex steps."""
+    x = np.array([0.5, 1.0, 4.0, 9.0])
+    gradient, want = jitad.grad(whole_and_parts), np.zeros((4, 4))
+    for k in range(4):
+        away = np.zeros(4)
+        away[k] = 1e-6
+        want[k] = (gradient(x + away) - gradient(x - away)) / 2e-6
+        ahead = np.imag(_complex(x + 1e-30j * np.eye(4)[k])) / 1e-30
+        assert gradient(x)[k] == pytest.approx(ahead, rel=1e-12)
+    np.testing.assert_allclose(SECOND[name](whole_and_parts)(x), want, rtol=1e-7, atol=1e-8)
+
+
+def _complex(x):
+    s = np.sqrt(x)
+    t = np.concatenate([[2.0], 1.0 / s[1:]])
+    return np.sum(t * x) + np.sum(t[1:] ** 3) + np.sum(s[1:] * t[:3]) + t[2] * s[3]
 
 
 # -- a number that happens to be zero is no such zero ---------------------------------------------
