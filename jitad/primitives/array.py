@@ -36,6 +36,11 @@ STORES = ("store", "store_slice", "store_take")  # those that overwrite one
 EXTREMES = ("amax", "amin")
 
 
+def hands_on(row: Primitive, k: int) -> bool:
+    """Is what it adds to the adjoint of operand k that of its result, elsewhere or in part?"""
+    return row.name in JOINS or (k == 0 and (row.name in MOVES or row.update is not None))
+
+
 def _int(a: Any) -> int:
     return int(a)
 

@@ -17,12 +17,12 @@ import numpy as np
 
 from jitad.errors import JitadError
 from jitad.primitives import TABLE, Into
-from jitad.primitives.array import EXTREMES, STORES, hits
+from jitad.primitives.array import EXTREMES, STORES, hands_on, hits
 from jitad.runtime.masks import among, replaces, taken
 from jitad.runtime.reverse import Cell
 from jitad.runtime.rules import factors_of, operations
 from jitad.runtime.tagged import fit, zeros_like
-from jitad.runtime.untouched import hands_on, start, touched, unsigned, watched
+from jitad.runtime.untouched import start, touched, unsigned, watched
 from jitad.values.number import Operations, bind, o, update
 from jitad.where import caller
 

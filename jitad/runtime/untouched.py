@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.primitives import Into, Primitive
+from jitad.primitives import Into
 from jitad.primitives.array import EXTREMES, JOINS, MOVES, PARTS, STORES
 from jitad.runtime.reverse import Cell
 from jitad.runtime.tagged import Tagged, shape_of, zeros_like
@@ -63,11 +63,6 @@ def _first(c: Cell) -> int:
 
 def _updates(c: Cell) -> bool:
     return c.row is not None and c.row.update is not None
-
-
-def hands_on(row: Primitive, k: int) -> bool:
-    """Is the contribution to operand k the cotangent of the result, elsewhere or in part?"""
-    return row.name in JOINS or (k == 0 and (row.name in MOVES or row.update is not None))
 
 
 def start(primal: Any) -> Any:

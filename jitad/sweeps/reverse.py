@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jitad.primitives import TABLE, Into
+from jitad.primitives.array import hands_on
 from jitad.sweeps.again import adds_up, in_any_order, needs_no_past
 from jitad.sweeps.called import back, so_far
 from jitad.sweeps.calls import Library
@@ -34,7 +35,7 @@ from jitad.sweeps.restore import Unwinding, before, in_place, lasting, plan, tra
 from jitad.sweeps.rules import conform, contributions
 from jitad.sweeps.scope import Scope, trips
 from jitad.sweeps.states import keep, states
-from jitad.sweeps.untouched import hands_on, nothing, unsigned
+from jitad.sweeps.untouched import nothing, unsigned
 from jitad.sweeps.watched import watched
 from jitad.tape.build import Builder
 from jitad.tape.copy import begin, copy_block, lit_zero, zero
@@ -114,10 +115,9 @@ class Reverse:
         if isinstance(v.type, Stack):
             return self.b.emit("stack", element=v.type.element)
         if isinstance(v.type, Array):
-            dims = [scope.value(a) for a in v.shape]
             start = (nothing if scope.origin.get(v, v) in self.watched else lit_zero)(v.type.dtype)
-            whole = self.b.emit("full", start, *dims, dtype=v.type.dtype, adjoint=True)
-            return self.reached.nothing(whole)
+            ns, dtype = map(scope.value, v.shape), v.type.dtype
+            return self.reached.nothing(self.b.emit("full", start, *ns, dtype=dtype, adjoint=True))
         return zero(self.b, v)
 
     def contribute(self, scope: Scope, v: Atom, part: Atom | Into | None,
@@ -222,7 +222,7 @@ class Reverse:
             if a in reached.near or doubtful:
                 made = part.args[0] if isinstance(part, Into) else part
                 reached.made(made, reached.when(ct), doubtful)
-            self.contribute(scope, a, part, whole if hands_on(e, k) else None)
+            self.contribute(scope, a, part, whole if hands_on(TABLE[e.op], k) else None)
 
     def by_rule(self, e: Equation, scope: Scope) -> None:
         """The pullback that a function brings along."""

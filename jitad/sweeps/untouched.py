@@ -15,16 +15,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitad.primitives import TABLE, Into
-from jitad.primitives.array import JOINS, MOVES, STORES
+from jitad.primitives import Into
+from jitad.primitives.array import STORES
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import lit_zero
-from jitad.tape.ir import Atom, Equation, Lit, Var
-
-
-def hands_on(e: Equation, k: int) -> bool:
-    """Is the contribution to operand k the adjoint of the result, elsewhere or in part?"""
-    return e.op in JOINS or (k == 0 and (e.op in MOVES or TABLE[e.op].update is not None))
+from jitad.tape.ir import Atom, Lit, Var
 
 
 def nothing(dtype: str) -> Lit:

@@ -204,6 +204,20 @@ def test_of_roots(name):
         assert not np.signbit(found[0]), "-0.0 is the engine's own"
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_few_points_and_nan_in_what_is_not_read(engine):
+    for f in (pairs, filled_diagonal):
+        for n in (0, 1):
+            gradient = jitad.grad(f) if engine == "eager" else jitad.jit_grad(f)
+            with np.errstate(all="ignore"):
+                found = ENGINES[engine](gradient, POINTS[:n])
+            np.testing.assert_array_equal(found, np.zeros((n, 2)))
+    last = (jitad.grad if engine == "eager" else jitad.jit_grad)(lambda x: np.sqrt(x)[-1])
+    with np.errstate(all="ignore"):
+        found = ENGINES[engine](last, np.array([0.0, np.nan, -1.0, np.inf, 4.0]))
+    np.testing.assert_array_equal(found, [0.0, 0.0, 0.0, 0.0, 0.25])
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_dtypes_and_orders(dtype, order):
