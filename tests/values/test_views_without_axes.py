@@ -100,3 +100,35 @@ def test_place_takes_a_mask_of_as_many_elements() -> None:
         for run in (compiled, lambda *x: jitad.jvp(lambda b: f(b, x[1]), x[:1], x[:1])):
             with pytest.raises(JitadError, match="mask and data must be the same size"):
                 run(a, q)
+
+
+# -- axes that an array without axes has not got --------------------------------------------------
+
+NAMED = (
+    "np.flip(z, axis=0)", "np.flip(z, -1)", "np.flip(z, ())", "np.flipud(z)", "np.fliplr(z)",
+    "np.median(z, axis=0)", "np.quantile(z, 0.5, axis=0)", "np.percentile(z, 50.0, axis=-1)",
+    "np.nanmedian(z, axis=0)", "np.stack([z, z], axis=1)", "np.stack([z, z], axis=-1)",
+    "np.sum(z, axis=0)", "np.sum(z, axis=(0,))", "np.max(z, axis=(-1,))", "np.max(z, axis=-1)",
+    "np.mean(z, axis=0)", "np.sort(z, axis=0)", "np.roll(z, 1, axis=0)", "np.expand_dims(z, 1)",
+    "np.prod(z, axis=0)", "np.cumsum(z, axis=0)", "np.squeeze(z, axis=0)", "np.sum(z, axis=1)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NAMED)
+def test_axes_of_numbers(text):
+    """Some of NumPy's functions take a number for an array of one element, and others do not."""
+    name = f"axes of {text}"
+    f = load(f"import numpy as np\n\n\ndef program(x):\n    z = np.array(x)\n"
+             f"    return np.sum({text})\n", name)  # fmt: skip
+    try:
+        want = f(1.3)
+    except Exception as error:
+        want = error
+    for run in (jitad.value_and_grad(f), jitad.jit_value_and_grad(f)):
+        if isinstance(want, Exception):
+            with pytest.raises(ValueError):
+                run(1.3)
+        else:
+            found = run(1.3)
+            assert found[0] == pytest.approx(want) and found[1] == pytest.approx(want / 1.3)
+    forget(name)

@@ -29,7 +29,7 @@ _NO_VALUE = np._NoValue
 def _folded(a: Any, axis: Any) -> tuple[ArrayHandle, tuple[Int, ...]]:
     """The array with the named axes as one, the last; and the shape with them kept as ones."""
     a = handle(a)
-    axes = axes_of(axis, a.ndim)
+    axes = axes_of(axis, a.ndim, of_number=False)
     kept = [k for k in range(a.ndim) if k not in axes]
     shape = tuple(1 if k in axes else n for k, n in enumerate(a.shape))
     moved = a.permuted((*kept, *axes))

@@ -33,8 +33,11 @@ from jitad.values.numpy.ufuncs import numpy_number
 from jitad.values.registry import call, implementation, replaces, write_out
 
 
-def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
-    """The axes that an `axis=` argument names, in order and non-negative."""
+def axes_of(axis: Any, ndim: int, of_number: bool = True) -> tuple[int, ...]:
+    """The axes that an `axis=` argument names, in order and non-negative.
+
+    `of_number`: a number counts as an array of one element, as in NumPy's reductions.
+    """
     if axis is None:
         return tuple(range(ndim))
     given = axis if isinstance(axis, tuple) else (axis,)
@@ -43,7 +46,7 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
         k = extents.as_int(k, "an axis")
         if isinstance(k, Leaf):
             k = k.known("an axis")
-        if not ndim and k in (0, -1):  # a number counts as an array of one element, as in NumPy
+        if not ndim and of_number and given is not axis and k in (0, -1):
             continue
         if not -ndim <= k < ndim:
             raise fail(JitadValueError, f"axis {k} is out of bounds for array of dimension {ndim}")

@@ -213,7 +213,7 @@ def atleast_2d(*arrays: Any) -> Any:
 @replaces(np.flip, plain=False)
 def flip(a: Any, axis: Any = None) -> ArrayHandle:
     a = handle(a)
-    axes = axes_of(axis, a.ndim)
+    axes = axes_of(axis, a.ndim, of_number=False)
     return a[tuple(slice(None, None, -1) if k in axes else slice(None) for k in range(a.ndim))]
 
 
@@ -292,12 +292,12 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, **other: Any) -> Any:
         raise fail(JitadValueError, "need at least one array to stack")
     if any(p.ndim != parts[0].ndim for p in parts):
         raise fail(JitadValueError, "all input arrays must have the same shape")
+    axis = one_axis(axis, parts[0].ndim + 1)
     if not parts[0].ndim and (other or out is not None):
         return concatenate([atleast_1d(p) for p in parts], 0, out, **other)
     if not parts[0].ndim:
         kind = np.dtype(promote(*(p.type for p in parts))[0])
         return ArrayHandle(bind("pack", *(cast(p.content, kind) for p in parts)))
-    axis = one_axis(axis, parts[0].ndim + 1)
     return concatenate([p.with_axes((axis,)) for p in parts], axis, out, **other)
 
 
