@@ -38,7 +38,9 @@ EXTREMES = ("amax", "amin")
 
 def hands_on(row: Primitive, k: int) -> bool:
     """Is what it adds to the adjoint of operand k that of its result, elsewhere or in part?"""
-    return row.name in JOINS or (k == 0 and (row.name in MOVES or row.update is not None))
+    if row.update is not None:
+        return k < 2
+    return row.name in JOINS or (k == 0 and row.name in MOVES)
 
 
 def _int(a: Any) -> int:

@@ -36,6 +36,8 @@ from jitad.tape.types import promote, type_of_constant
 ANY = (-3.0, 3.0)
 POSITIVE = (0.1, 4.0)
 UNIT = (-0.9, 0.9)
+# Rows whose derivative may be infinite where their value is finite.
+UPRIGHT = ("sqrt", "cbrt", "pow", "asin", "acos", "acosh")
 
 
 def _row(name: str, evaluate: Any, emit: str, partials: Any = None, **more: Any) -> None:

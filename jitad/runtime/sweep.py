@@ -135,7 +135,7 @@ class Adjoints:
                     part = bind("where", within, *chosen)
                 if within is not None or self.masks:
                     self._mask(a, within)
-                if type(part) is float:
+                if type(part) is float and j not in self.watched:
                     old = values[j]
                     values[j] = part if old is None else old + part
                 elif type(part) is np.ndarray is type(a.primal) and part.ndim == a.primal.ndim:
@@ -198,6 +198,9 @@ class Adjoints:
                 self.add(a.id, part, True, handed)
             elif row.elementwise:  # a choice: the branch not taken gets a symbolic zero
                 if type(part) is not float or part != 0.0:
-                    self.add(a.id, fit(part, a.primal))
+                    if row.name == "where" and a.id in self.watched:
+                        chosen = (unsigned(ct), -0.0) if k == 1 else (-0.0, unsigned(ct))
+                        part, handed = bind("where", primals[0], *chosen), True
+                    self.add(a.id, fit(part, a.primal), False, handed)
             else:
                 self.add(a.id, part, False, handed)

@@ -138,6 +138,6 @@ def _outside(block: Block, scope: Scope) -> Env:
 def _copied(sweep: Reverse, block: Block, env: Env, effects: bool) -> list[Atom]:
     with sweep.b.unshared(sweep.passed):
         results = copy_block(sweep.b, block, env, effects)
-    for known in (sweep.active, sweep.reached.near):
+    for known in (sweep.active, sweep.reached.near, sweep.watched):
         known.update(now for old, now in env.items() if old in known and isinstance(now, Var))
     return results

@@ -32,16 +32,16 @@ from jitad.sweeps.reached import Reached, infinite, steep
 from jitad.sweeps.records import settle
 from jitad.sweeps.repeat import again, branch_again, condition_again
 from jitad.sweeps.restore import Unwinding, before, in_place, lasting, plan, trail
-from jitad.sweeps.rules import conform, contributions
+from jitad.sweeps.rules import Contribution, conform, contributions
 from jitad.sweeps.scope import Scope, trips
 from jitad.sweeps.states import keep, states
 from jitad.sweeps.untouched import nothing, unsigned
 from jitad.sweeps.watched import watched
 from jitad.tape.build import Builder
-from jitad.tape.copy import begin, copy_block, lit_zero, zero
+from jitad.tape.copy import begin, copy_block, lit_zero
 from jitad.tape.flow import active as active_vars
 from jitad.tape.ir import CALLS, Atom, Block, Equation, Var, lit, walk
-from jitad.tape.types import INT, Array, Stack, is_float
+from jitad.tape.types import INT, Array, Scalar, Stack, is_float
 from jitad.values.number import in_rules
 
 
@@ -114,18 +114,18 @@ class Reverse:
         """Zero in the shape of a forward value, without needing that value."""
         if isinstance(v.type, Stack):
             return self.b.emit("stack", element=v.type.element)
-        if isinstance(v.type, Array):
-            start = (nothing if scope.origin.get(v, v) in self.watched else lit_zero)(v.type.dtype)
-            ns, dtype = map(scope.value, v.shape), v.type.dtype
-            return self.reached.nothing(self.b.emit("full", start, *ns, dtype=dtype, adjoint=True))
-        return zero(self.b, v)
+        dtype, whole = v.type.dtype, scope.origin.get(v, v)  # type: ignore[arg-type]
+        start = (nothing if whole in self.watched else lit_zero)(dtype)
+        if isinstance(v.type, Scalar):
+            return start
+        ns = map(scope.value, v.shape)
+        return self.reached.nothing(self.b.emit("full", start, *ns, dtype=dtype, adjoint=True))
 
-    def contribute(self, scope: Scope, v: Atom, part: Atom | Into | None,
-                   of: Atom | None = None) -> None:  # fmt: skip
+    def contribute(self, scope: Scope, v: Atom, part: Contribution, of: Atom | None = None) -> None:
         """Add to the adjoint of a forward variable what may be that `of` another, handed on."""
         if part is None or not isinstance(v, Var):
             return
-        v = scope.origin.get(v, v)
+        v, of = scope.origin.get(v, v), scope.origin.get(of, of)  # type: ignore[arg-type]
         if v not in self.active:
             return
         if v in self.watched and of not in self.watched:
@@ -285,8 +285,8 @@ class Reverse:
                         inner.versions.begin(r, versions.current[v])  # type: ignore[arg-type]
                     elif v in versions.settled:
                         inner.versions.settle(trail(block, r), versions.current[v])
-                for r, s in zip(results[j], seeds, strict=True):
-                    self.contribute(inner, r, s)
+                for r, s, v in zip(results[j], seeds, e.outs, strict=False):
+                    self.contribute(inner, r, s, v)
                 self.backward(list(block.equations), inner)
             scopes.append(inner)
             blocks.append(new)

@@ -34,13 +34,23 @@ def unsigned(b: Builder, part: Atom | Into) -> Atom | Into:
         return Into(part.op, (unsigned(b, part.args[0]), *part.args[1:]), part.params)
     dtype = part.type.dtype  # type: ignore[union-attr]
     source = b.sources.get(part) if isinstance(part, Var) else None
-    if source is not None and source.op == "where" and source.ins[2] == lit_zero(dtype):
-        c, x, _ = source.ins
-        return b.emit("where", c, b.emit("unsigned", x), nothing(dtype))
+    chosen = source
+    while chosen is not None and chosen.op == "cast":
+        chosen = b.sources.get(chosen.ins[0])  # type: ignore[arg-type]
+    if chosen is not None and chosen.op == "where" and any(map(_is_zero, chosen.ins[1:])):
+        c, *branches = chosen.ins
+        return b.emit("where", c, *(
+            nothing(dtype) if _is_zero(x) else b.emit("unsigned", b.emit("cast", x, dtype=dtype))
+            for x in branches
+        ))  # fmt: skip
     if source is not None and source.op in ("full", "broadcast"):
         if isinstance(source.ins[0], Lit) and source.ins[0].value > 0:
             return part
     return b.emit("unsigned", part)
+
+
+def _is_zero(a: Atom) -> bool:
+    return isinstance(a, Lit) and a == lit_zero(a.type.dtype)
 
 
 def without(b: Builder, ct: Any) -> None:

@@ -1,18 +1,23 @@
 """Of which arrays does the adjoint tell which elements nothing was added to (`untouched`)?
 
 Of those that come from an operation whose rule may have an infinite factor, at once or element by
-element, and of which parts alone are read, or overwritten.
+element, and of which parts alone are read, or overwritten.  What is stored into an array, row by
+row or number by number, makes it one of them where value and factor are not infinite together: a
+program that leaves infinite numbers unread is rare, one that leaves the root of zero is not, and
+recurrences, which divide by what they carry, would pay for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from jitad.primitives import TABLE
 from jitad.primitives.array import EXTREMES, JOINS, MOVES, PARTS, STORES
+from jitad.primitives.elementwise import UPRIGHT
 from jitad.primitives.table import tame
 from jitad.sweeps.reached import steep
-from jitad.tape.flow import closure, predecessors, successors
+from jitad.tape.flow import Edges, closure, predecessors, successors
 from jitad.tape.ir import CALLS, Block, Equation, Var, is_array, walk
 from jitad.tape.types import is_float
 
@@ -20,53 +25,110 @@ _READ = (*PARTS, *STORES)  # or overwritten
 
 
 def watched(block: Block, active: set[Var]) -> set[Var]:
-    """These arrays, and the numbers that they are packed of; of those that have an adjoint."""
+    """These arrays, and the numbers that they are made of; of those that have an adjoint."""
     equations = list(walk(block))
-    if not any(map(_is_whole, equations)) or not any(map(_is_partial, equations)):
+    if not any(e.op in _READ or e.op in EXTREMES for e in equations):
         return set()
     wild = _infinite(block)
-    made: set[Var] = set()
-    for e in equations:
-        for before, now in _carried(e):
-            if before in made:
-                made.update(now)
-        if e.blocks or not e.outs or e.outs[0] not in active:
-            continue
-        if _elementwise(e):
-            known = any(a in made for a in e.ins) or _steep(e, active, wild)
-        else:
-            of = e.ins if e.op in JOINS else e.ins[:1] if e.op in MOVES or _updates(e) else ()
-            known = any(a in made for a in of)
-        if known:
-            made.add(e.outs[0])
+    rules = (e for e in equations if _elementwise(e) and e.outs[0] in active)
+    sharp = [e for e in rules if _steep(e, active, wild)]
+    if not sharp:
+        return set()
+    before = _edges(block, _hands_on)
+    made = closure([e.outs[0] for e in sharp], successors(before)) & active
+    upright = [e.outs[0] for e in sharp if e.op in UPRIGHT]
+    kept, stored = set[Var](), Edges()
+    if upright:
+        filled = {e.outs[0] for e, body in _stores(block) if body is None or _fills(e, body)}
+        stored = _edges(block, partial(_is_stored, filled), carried=True)
+        kept = closure(upright, successors(stored)) & active - made
+        made |= kept
+    values = predecessors(block, _is_value)
     moved = {e.outs[0] for e in equations if e.op in MOVES}
     found: set[Var] = set()
-    for e in reversed(equations):
-        if not e.blocks and e.ins and e.ins[0] in made and is_array(e.ins[0]):
-            # an extreme is a choice, as long as nothing is moved
-            if e.op in _READ or (e.op in EXTREMES and e.ins[0] in moved):
-                found.add(e.ins[0])  # type: ignore[arg-type]
-        if not e.blocks and e.outs and e.outs[0] in found:
-            found.update(a for a in e.ins if a in made)  # type: ignore[misc]
-        for before, now in _carried(e):
-            if before in made and not found.isdisjoint(now):
-                found.add(before)
     for e in equations:
-        for before, now in _carried(e):
-            if before in found:
-                found.update(now)
-        if _updates(e) and e.ins[0] in found:
+        # an extreme is a choice, as long as nothing is moved
+        if e.op in _READ or (e.op in EXTREMES and e.ins[0] in moved):
+            found.update({e.ins[0]} & made)  # type: ignore[arg-type]
+        if e.op == "where":
+            found.update(a for a in e.ins[1:] if a in kept and is_array(a))  # type: ignore[misc]
+    versions = successors(predecessors(block, _updated))
+    edges = (before, stored, values, versions)
+    near = {v: [a for es in edges for a in es.get(v, ()) if a in made] for v in made}
+    found = closure(found, near)
+    under = {a for e in equations if e.op == "if" for b in e.blocks for x in walk(b) for a in x.ins}
+    under &= active
+    for e in equations:
+        if e.op in MOVES and e.ins[0] in found and e.outs[0] in under:
             found.add(e.outs[0])
     # What a function adds to the adjoint of an operand, it adds as it is.
-    return found.difference(a for e in equations if e.op in CALLS for a in e.ins)
+    found.difference_update(a for e in equations if e.op in CALLS for a in e.ins)
+    for e in equations:
+        if e.op in ("for", "while"):
+            params = e.blocks[-1].params[e.op == "for" :]
+            found.difference_update(
+                p for p, out in zip(params, e.outs, strict=True) if out not in found
+            )
+    return found
 
 
-def _is_whole(e: Equation) -> bool:
-    return bool(e.outs) and is_array(e.outs[0]) and (e.op in JOINS or _elementwise(e))
+def _edges(
+    block: Block, follow: Callable[[Equation, Var, Var], bool], carried: bool = False
+) -> Edges:
+    """`predecessors`; numbers that conditions choose, and loops if not `carried`, have none."""
+    edges = predecessors(block, follow)
+    for e in walk(block):
+        if e.blocks:
+            loop, known = e.op in ("for", "while"), e.op in ("for", "while", "if")
+            for v in (*e.outs, *(p for body in e.blocks for p in body.params)):
+                if not (known if is_array(v) else loop and carried):
+                    edges[v] = []
+    return edges
 
 
-def _is_partial(e: Equation) -> bool:
-    return e.op in _READ or e.op in EXTREMES
+def _hands_on(e: Equation, operand: Var, out: Var) -> bool:
+    """Is what nothing was added to of the result, so of the operand?"""
+    if e.op in JOINS or _elementwise(e):
+        return True
+    return operand is e.ins[0] and (e.op in MOVES or _updates(e))
+
+
+def _is_stored(filled: set[Var], e: Equation, operand: Var, out: Var) -> bool:
+    """The same, of numbers that become elements, and rows that become rows, of what is filled."""
+    if _is_value(e, operand, out):
+        return out in filled  # not where it is only added
+    return _hands_on(e, operand, out) and (is_array(operand) or not is_array(out) or e.op in JOINS)
+
+
+def _stores(block: Block, body: Block | None = None) -> Iterator[tuple[Equation, Block | None]]:
+    """Where parts of arrays are overwritten, and the body of the loop right around."""
+    for e in block.equations:
+        if e.op in STORES:
+            yield e, body
+        for inner in e.blocks:
+            yield from _stores(inner, inner if e.op in ("for", "while") else body)
+
+
+def _fills(store: Equation, body: Block) -> bool:
+    """Does the loop read nothing of the array but what has just been stored?"""
+    versions = predecessors(body, _updated)
+    later = successors(versions)
+    one = closure([store.outs[0]], {v: [*versions.get(v, ()), *later.get(v, ())]
+                                    for v in (*versions, *later)})  # fmt: skip
+    reads = (e for e in walk(body) if not e.blocks and not one.isdisjoint(e.ins))
+    at = store.ins[2:]
+    return all(
+        (_updates(e) and one.isdisjoint(e.ins[1:])) or (e.op == "load" and e.ins[1:] == at)
+        for e in reads
+    )
+
+
+def _is_value(e: Equation, operand: Var, out: Var) -> bool:
+    return _updates(e) and operand is e.ins[1]
+
+
+def _updated(e: Equation, operand: Var, out: Var) -> bool:
+    return _updates(e) and operand is e.ins[0]
 
 
 def _elementwise(e: Equation) -> bool:
@@ -75,22 +137,6 @@ def _elementwise(e: Equation) -> bool:
 
 def _updates(e: Equation) -> bool:
     return not e.blocks and TABLE[e.op].update is not None
-
-
-def _carried(e: Equation) -> Iterator[tuple[Var, tuple[Var, Var]]]:
-    """What a loop that does nothing but store to an array starts from; what it carries and gives.
-
-    So are elements stored that an array of indices names.
-    """
-    if e.op != "for":
-        return
-    body = e.blocks[0]
-    for start, p, end, out in zip(e.ins[3:], body.params[1:], body.results, e.outs, strict=True):
-        if isinstance(start, Var) and is_array(start):
-            uses = [x for x in walk(body) if p in x.ins]
-            if len(uses) == 1 and _updates(uses[0]) and uses[0].outs[0] is end:
-                if p not in uses[0].ins[1:]:
-                    yield start, (p, out)
 
 
 def _infinite(block: Block) -> set[Var]:
@@ -109,8 +155,8 @@ def _is_wild(e: Equation) -> bool:
 
 def _steep(e: Equation, active: set[Var], wild: set[Var]) -> bool:
     """May the factor of a rule be infinite, in one element and not in others?"""
-    if not is_array(e.outs[0]):
-        return any(a in active and steep(e, k, wild) for k, a in enumerate(e.ins))
     if e.op == "div" and not is_array(e.ins[1]):
         return False
+    if not is_array(e.outs[0]):
+        return any(a in active and steep(e, k, wild) for k, a in enumerate(e.ins))
     return any(a in active and is_array(a) and steep(e, k, wild) for k, a in enumerate(e.ins))

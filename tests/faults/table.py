@@ -14,6 +14,8 @@ VERSIONS = "jitad/sweeps/versions.py"
 SETTLED = "jitad/sweeps/settled.py"
 RULES = "jitad/sweeps/rules.py"
 UNTOUCHED, WATCHED = "jitad/sweeps/untouched.py", ("tests/sweeps/test_untouched.py",)
+REPEAT = "jitad/sweeps/repeat.py"
+WATCHED_ONES, FILLED = "jitad/sweeps/watched.py", ("tests/sweeps/test_filled.py",)
 FLOW, COPY, FOLD = "jitad/tape/flow.py", "jitad/tape/copy.py", "jitad/tape/fold.py"
 INTERPRET = "jitad/tape/interpret.py"
 DEAD, RESOLVE = "jitad/tape/dead.py", "jitad/specialise/resolve.py"
@@ -65,6 +67,23 @@ FAULTS: tuple[Fault, ...] = (
     Fault(UNTOUCHED, "Lit(-zero.value, zero.type)", "zero", "all elements count as added to", WATCHED),
     Fault(REVERSE, "if v in self.watched and of not in self.watched:", "if v in self.watched:",
           "what is handed on as nothing is added as a zero", WATCHED),
+    Fault(REPEAT, "sweep.reached.near, sweep.watched)", "sweep.reached.near)",
+          "what a forward part made again is not watched", FILLED),
+    Fault(REVERSE, "self.contribute(inner, r, s, v)", "self.contribute(inner, r, s)",
+          "an if hands on nothing as a zero", FILLED),
+    Fault(REVERSE, "start = (nothing if whole in self.watched else lit_zero)(dtype)",
+          "start = lit_zero(dtype)", "what is watched starts from 0.0", FILLED),
+    Fault(WATCHED_ONES, "if body is None or _fills(e, body)", "",
+          "recurrences are watched", FILLED),
+    Fault(WATCHED_ONES, "                p for p, out in zip(params, e.outs, strict=True) if out not in found\n",
+          "                p for p, out in zip(params, e.outs, strict=True) if False\n",
+          "a loop is watched whose result is not", FILLED),
+    Fault(WATCHED_ONES, "    found.difference_update(a for e in equations if e.op in CALLS for a in e.ins)\n",
+          "", "what functions add to is watched", (*WATCHED, *FILLED)),
+    Fault(WATCHED_ONES, "(before, stored, values, versions)", "(before, stored, versions)",
+          "what is put back is not watched", FILLED),
+    Fault(WATCHED_ONES, "        if e.op in MOVES and e.ins[0] in found and e.outs[0] in under:\n",
+          "        if False:\n", "what is read before a condition is not watched", FILLED),
     # -- reverse sweep: branches
     Fault(REVERSE, "predicate = scope.value(e.ins[0])",
           'predicate = b.emit("logical_not", scope.value(e.ins[0]))',
