@@ -118,6 +118,12 @@ FOUND = {
         z = np.full(0, 1.0j)
         return np.broadcast_arrays(z, 0.5)[0], np.broadcast_arrays(np.ones(2) * 1j, 2.0)[0]
     """,
+    # What a condition gives gets more results while its branches are reversed.
+    "what is recorded under a condition": """
+        if n > 1:
+            s += np.sum(np.cumprod(c, axis=-1))
+        return s * s,
+    """,
     "squares of bools": "return q ** 2, (c > 0) ** 2, q ** 3, np.power(q, 2)",
     "one number keeps its dtype": """
         z = np.astype(np.asarray(s), np.float32)
