@@ -18,10 +18,12 @@ from jitad.primitives.elementwise import UPRIGHT
 from jitad.primitives.table import tame
 from jitad.sweeps.reached import steep
 from jitad.tape.flow import Edges, closure, predecessors, successors
+from jitad.tape.intervals import Intervals
 from jitad.tape.ir import CALLS, Block, Equation, Var, is_array, walk
 from jitad.tape.types import is_float
 
 _READ = (*PARTS, *STORES)  # or overwritten
+_ROOTS = ("sqrt", "cbrt", "pow")
 
 
 def watched(block: Block, active: set[Var]) -> set[Var]:
@@ -31,7 +33,8 @@ def watched(block: Block, active: set[Var]) -> set[Var]:
         return set()
     wild = _infinite(block)
     rules = (e for e in equations if _elementwise(e) and e.outs[0] in active)
-    sharp = [e for e in rules if _steep(e, active, wild)]
+    bounds = Intervals({v: e for e in equations for v in e.outs})
+    sharp = [e for e in rules if _steep(e, active, wild) and not _keeps_off(e, bounds, wild)]
     if not sharp:
         return set()
     before = _edges(block, _hands_on)
@@ -91,6 +94,11 @@ def _hands_on(e: Equation, operand: Var, out: Var) -> bool:
     if e.op in JOINS or _elementwise(e):
         return True
     return operand is e.ins[0] and (e.op in MOVES or _updates(e))
+
+
+def _keeps_off(e: Equation, bounds: Intervals, wild: set[Var]) -> bool:
+    """Is it a root of what is above zero, as of distances that are softened?"""
+    return e.op in _ROOTS and e.ins[0] not in wild and bounds.of(e.ins[0])[0] > 0.0
 
 
 def _is_stored(filled: set[Var], e: Equation, operand: Var, out: Var) -> bool:

@@ -423,3 +423,18 @@ def test_recurrences_pay_for_nothing():
     g = jitad.jit_grad(cholesky)
     g(np.eye(3) + 0.1)
     assert "touched(" not in g.source
+
+
+def test_softened_distances_pay_for_nothing():
+    """A root of what is above zero has a derivative everywhere."""
+    def softened(x):
+        d = np.zeros((len(x), len(x)))
+        for i in range(len(x)):
+            for j in range(len(x)):
+                d[i, j] = np.sqrt((x[i] - x[j]) ** 2 + 1e-6)
+        return below(d) + np.sum((np.square(x) + 1.0)[1:] ** 0.5)
+
+    g = jitad.jit_grad(softened)
+    forward = [jitad.jvp(softened, (POINTS,), (e,))[1] for e in np.eye(4)]
+    np.testing.assert_allclose(g(POINTS), forward, rtol=1e-12)
+    assert "touched(" not in g.source and "unsigned(" not in g.source
