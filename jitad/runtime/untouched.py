@@ -22,7 +22,8 @@ _READ = (*PARTS, *STORES, *EXTREMES, "where")
 
 def watched(tape: list[Cell]) -> set[int]:
     """The arrays that a rule with an infinite factor has made, at once or element by element, and
-    of which parts alone are read, or overwritten: the numbers of their cells."""
+    of which parts alone are read, or overwritten, with what they are made of: their cells' numbers.
+    """
     rows = [c for c in tape if c.row is not None]
     made = {c.id for c in rows if c.row.elementwise and _steep(c)}  # type: ignore[union-attr]
     found: set[int] = set()
@@ -60,8 +61,8 @@ def _steep(c: Cell) -> bool:
     row = c.row
     if row is None or row.tame:
         return False
-    if row.name == "pow" and isinstance(c.args[1], (int, float)) and c.args[1] >= 1:
-        return False
+    if row.name == "pow" and isinstance(by := c.args[1], (int, float)) and by >= 1 and by % 1 == 0:
+        return False  # as `primitives.table.tame` has it
     if not shape_of(c.primal):
         return row.name in UPRIGHT
     return isinstance(c.base, np.ndarray) and (row.name != "div" or bool(shape_of(c.args[1])))

@@ -23,7 +23,7 @@ from jitad.tape.ir import CALLS, Block, Equation, Var, is_array, walk
 from jitad.tape.types import is_float
 
 _READ = (*PARTS, *STORES)  # or overwritten
-_ROOTS = ("sqrt", "cbrt", "pow")
+_ROOTS = ("sqrt", "cbrt")
 
 
 def watched(block: Block, active: set[Var]) -> set[Var]:
@@ -33,13 +33,13 @@ def watched(block: Block, active: set[Var]) -> set[Var]:
         return set()
     wild = _infinite(block)
     rules = (e for e in equations if _elementwise(e) and e.outs[0] in active)
-    bounds = Intervals({v: e for e in equations for v in e.outs})
-    sharp = [e for e in rules if _steep(e, active, wild) and not _keeps_off(e, bounds, wild)]
+    sharp = [e for e in rules if _steep(e, active, wild)]
     if not sharp:
         return set()
     before = _edges(block, _hands_on)
     made = closure([e.outs[0] for e in sharp], successors(before)) & active
-    upright = [e.outs[0] for e in sharp if e.op in UPRIGHT]
+    bounds = Intervals({v: e for e in equations for v in e.outs})
+    upright = [e.outs[0] for e in sharp if e.op in UPRIGHT and not _keeps_off(e, bounds)]
     kept, stored = set[Var](), Edges()
     if upright:
         filled = {e.outs[0] for e, body in _stores(block) if body is None or _fills(e, body)}
@@ -96,9 +96,9 @@ def _hands_on(e: Equation, operand: Var, out: Var) -> bool:
     return operand is e.ins[0] and (e.op in MOVES or _updates(e))
 
 
-def _keeps_off(e: Equation, bounds: Intervals, wild: set[Var]) -> bool:
+def _keeps_off(e: Equation, bounds: Intervals) -> bool:
     """Is it a root of what is above zero, as of distances that are softened?"""
-    return e.op in _ROOTS and e.ins[0] not in wild and bounds.of(e.ins[0])[0] > 0.0
+    return e.op in _ROOTS and bounds.of(e.ins[0])[0] > 0.0
 
 
 def _is_stored(filled: set[Var], e: Equation, operand: Var, out: Var) -> bool:

@@ -218,6 +218,25 @@ def test_few_points_and_nan_in_what_is_not_read(engine):
     np.testing.assert_array_equal(found, [0.0, 0.0, 0.0, 0.0, 0.25])
 
 
+ABOVE_ZERO = {
+    "clipped below": lambda x: np.sum(np.sqrt(np.clip(x, 0.5, None))[1:]),
+    "the larger": lambda x: np.sum(np.sqrt(np.maximum(x, 1.0))[1:]),
+    "a power": lambda x: np.sum(((np.abs(x) + 1.0) ** 1.5)[1:]),
+    "a half power": lambda x: np.sum(((np.abs(x) + 1.0) ** 0.5)[1:]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ABOVE_ZERO)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_infinity_in_what_is_not_read_of_roots_above_zero(name, engine):
+    """That there is no root of zero says nothing of infinity, where powers have infinite slopes."""
+    gradient = (jitad.grad if engine == "eager" else jitad.jit_grad)(ABOVE_ZERO[name])
+    with np.errstate(all="ignore"):
+        found = [ENGINES[engine](gradient, np.array([x, 4.0, 9.0])) for x in (np.inf, 1.0)]
+    np.testing.assert_array_equal(*found)
+    assert found[0][0] == 0.0
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_dtypes_and_orders(dtype, order):
