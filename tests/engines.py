@@ -18,7 +18,8 @@ from jitad.primitives.schedules import Memory
 from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten
 from jitad.tape.interpret import interpret
-from jitad.trace.trace import Traced, trace
+from jitad.trace.trace import trace
+from jitad.trace.traced import Traced
 from tests.emit import running
 
 Function = Callable[..., Any]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from jitad.emit import native, preamble
 
 ROOT = Path(__file__).resolve().parents[1]
 LOADED = "print(*sorted(m for m in sys.modules if m.count('.') == 1 and m.startswith('scipy.')))"
@@ -42,13 +45,87 @@ def test_products_of_matrices_of_numbas_own_in_the_same_process(tmp_path: Path) 
     assert found == "5.0 5.0 5.0 10.0 True"
 
 
-def test_what_is_found_on_disk_needs_neither_passes_nor_emission(tmp_path: Path) -> None:
-    program = ["from jitad import jit_grad", "def f(x):", "    return x * x", "jit_grad(f)(3.0)",
+PROGRAMS = {
+    "a number": ["f = lambda x: x * x", "jit_grad(f)(3.0)"],
+    "a closure over arrays, with functions of NumPy's": [
+        "def of(a):", "    return lambda x: np.sum(np.sin(a * x)) + np.dot(a, x) + np.log(x[0])",
+        "jit_grad(of(np.ones(3)))(np.ones(3))"],
+    "loops and what is around": [
+        "c = 2.0", "def g(x):", "    return c * x", "def f(x, n):", "    s = 0.0",
+        "    for i in range(n):", "        s += g(x[i]) if x[i] > 0.5 else x[i]", "    return s",
+        "jit_grad(f)(np.ones(4), 3)"],
+    "structures": [
+        "def f(p):", "    return {'a': [p['w'] * 2.0, p['b'][0]], 'b': (p['b'][1], 1, None)}",
+        "jit(f)({'w': np.ones(2), 'b': (1.0, 2.0)})"],
+    "results written to arrays": [
+        "f = lambda x: np.sum(x * x)", "jit_value_and_grad(f)(np.ones(2), out=np.zeros(2))"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", PROGRAMS)
+def test_what_is_found_on_disk_needs_no_tracer_and_no_engine(kind: str, tmp_path: Path) -> None:
+    program = ["from jitad import jit, jit_grad, jit_value_and_grad", "import numpy as np",
+               *PROGRAMS[kind],
                "print(*(m for m in sys.modules if m.startswith('jitad.')))"]  # fmt: skip
     made, found = (set(run(tmp_path, *program).split()) for _ in range(2))
-    folders = ("jitad.specialise.", "jitad.sweeps.", "jitad.emit.lower", "jitad.emit.nests")
-    assert any(m.startswith(folders) for m in made)
-    assert not [m for m in found if m.startswith(folders)]
+    parts = ("jitad.specialise.", "jitad.sweeps.", "jitad.emit.lower", "jitad.emit.preamble",
+             "jitad.primitives.", "jitad.runtime.", "jitad.values.number", "jitad.trace.hooks",
+             "jitad.trace.rewrite", "jitad.trace.calls")  # fmt: skip
+    needed = [p for p in parts if any(m.startswith(p) for m in made)]
+    assert {*needed, "jitad.emit.preamble"} == set(parts)  # a kernel may have no use for that
+    assert not [m for m in found if m.startswith(parts)]
+    assert len(found) < 100
+
+
+OF_ARRAYS = """import numpy as np
+
+from jitad.emit.preamble import (
+    accum, empty, load, local, store, zeros
+)
+
+
+def kernel(n):
+    a = empty(np.float64, n)
+    b = zeros(np.float64, n)
+    c = local(np.float64, 2)
+    for i in range(n):
+        store(a, 1.5, i)
+        accum(b, 2.0 * i, i)
+    store(c, 3.0, 1)
+    return load(a, 0) + load(b, 2) + load(c, 1)
+"""
+OF_ONE = "from jitad.emit.preamble import {}\n\n\ndef kernel({}):\n    return {}\n"
+
+
+def test_kernels_on_disk_that_need_nothing_of_the_preamble(tmp_path: Path) -> None:
+    """One for each name that `native` says becomes instructions: the same without the import."""
+    kernels, names = [(OF_ARRAYS, (4,))], {"accum", "empty", "load", "local", "store", "zeros"}
+    for name in sorted(native._LINKED - names):
+        function = getattr(preamble, name)
+        if not callable(function) or isinstance(function, type):
+            used = f"np.zeros(2, {name})[0]" if callable(function) else f"a + {name}"
+            source = "import numpy as np\n" + OF_ONE.format(name, "a", used)
+            kernels.append((source, (1.0,)))
+            continue
+        given = (3, 2, 7) if name == "inside" else (0.5, 0.25, 4.0, 0.75)  # `quotient`: 4 is 1/0.25
+        for count in range(1, len(given) + 1):
+            with contextlib.suppress(TypeError):
+                function(*given[:count])
+                operands = ", ".join("abcd"[:count])
+                source = OF_ONE.format(name, operands, f"{name}({operands})")
+                kernels.append((source, given[:count]))
+                break
+    assert len(kernels) == len(native._LINKED - names) + 1
+    program = ["from jitad.emit import native", f"for source, given in {kernels!r}:",
+               "    print(float(native.compile(source, 'kernel')(*given)))",
+               "print('jitad.emit.preamble' in sys.modules)"]  # fmt: skip
+    *made, there = run(tmp_path, *program).split("\n")
+    *found, later = run(tmp_path, *program).split("\n")
+    assert (there, later) == ("True", "False")
+    assert found == made and len(found) == len(kernels)
+    want = [4.5 + 4.0, *(native.compile(s, "kernel").py_func(*given) for s, given in kernels[1:])]
+    numbers = [float(x.replace("False", "0").replace("True", "1")) for x in found]
+    assert numbers == pytest.approx(list(map(float, want)), nan_ok=True)
 
 
 FUNCTIONS = {
@@ -109,7 +186,8 @@ def test_a_ufunc_without_a_rule_is_the_same_from_the_first_call(tmp_path: Path) 
 
 def test_what_stands_in_is_made_when_it_is_asked_for(tmp_path: Path) -> None:
     """By far most of it never is: making it took a third of the import."""
-    found = run(tmp_path, "from jitad import jit_grad", "from jitad.values import registry",
+    found = run(tmp_path, "from jitad import grad", "from jitad.values import registry",
+                "grad(lambda x: x * x)(2.0)",
                 "print(len(registry._replacements), len(registry._entered))",
                 "print('numba.typed.typedlist' in sys.modules)")  # fmt: skip
     made, entered, lists = found.split()

@@ -21,7 +21,8 @@ LAYERS = (
     ("jitad.operators.blocks", "jitad.plain.bounded", "jitad.plain.constrained",
      "jitad.plain.iterations", "jitad.plain.scalar_roots"),
     ("jitad.sparsity",),
-    ("jitad.operators.api", "jitad.operators.custom", "jitad.operators.unknown", "jitad.debug"),
+    ("jitad.operators.api", "jitad.operators.applied", "jitad.operators.custom",
+     "jitad.operators.unknown", "jitad.debug"),
     ("jitad.calls.compiled",),
     ("jitad.calls.native_entries",),
     ("jitad.calls.readers",),
@@ -35,10 +36,10 @@ LAYERS = (
     ("jitad.sweeps",),
     ("jitad.emit",),
     ("jitad.tape",),
-    ("jitad.values.number",),  # the dispatch, which leaves of a tape are part of
+    ("jitad.values.number", "jitad.values.active"),  # the dispatch, for leaves of a tape, too
     ("jitad.primitives",),
     ("jitad.closures", "jitad.structures", "jitad.errors", "jitad.where", "jitad.room"),
-    ("jitad.primitives.late", "jitad.primitives.unloaded"),
+    ("jitad.late", "jitad.primitives.unloaded"),
     ("jitad.tape.ir", "jitad.tape.types"),  # vocabulary
 )
 

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadIntegerError, JitadTypeError
-from jitad.runtime.operators import place
 from jitad.structures import Structure, flatten, step, unflatten
 from jitad.tape.types import DTYPES, Array, Scalar, type_of_constant
 from jitad.trace.around.paths import PLAIN_ARRAYS, as_number
-from jitad.trace.trace import Shaped, Valued
+from jitad.trace.traced import Shaped, Valued
 
 
 def stand_in(leaf: Any) -> Any:
@@ -108,5 +107,7 @@ def _place(f: Callable[..., Any], structure: Structure, leaf: int) -> str:
     (_, where), (_, name), *inside = keys
     path = "".join(step(kind, key) for kind, key in inside if kind is not None)
     if where == 0:
+        from jitad.runtime.operators import place  # not needed where nothing is the matter
+
         return place(f, name, path)
     return f"argument {name}" + (f" at {path}" if path else "")

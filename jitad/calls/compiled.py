@@ -11,7 +11,8 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import types as numba_types
@@ -20,6 +21,7 @@ from jitad.calls import outputs, recalled
 from jitad.calls.arguments import abstract_leaves, as_numbers, key_of, key_of_type, stand_in
 from jitad.calls.entries import finish, python_entry
 from jitad.calls.fallback import Unknown, first_run, is_allowed, may_stand_in, warn
+from jitad.calls.inspected import Inspected
 from jitad.calls.memory import limited
 from jitad.calls.native_entries import as_numba_type, native_entry, of_types, serves, with_value
 from jitad.calls.raised import raise_as_python
@@ -38,16 +40,17 @@ from jitad.errors import (
     RoomMiss,
     UnknownDepthError,
 )
-from jitad.primitives.schedules import Snapshots
 from jitad.room import Room
 from jitad.structures import flatten, unflatten
-from jitad.trace import calls, context, hooks
+from jitad.trace import ongoing
 from jitad.trace.around.floatlists import LONG, packed
+from jitad.trace.around.libraries import COMPILED
 from jitad.trace.around.paths import Path
-from jitad.trace.flow.observe import Decisions
-from jitad.trace.opaque import learning
-from jitad.trace.trace import trace
-from jitad.values.registry import any_traced
+from jitad.values.active import any_traced
+
+if TYPE_CHECKING:
+    from jitad.primitives.schedules import Snapshots
+    from jitad.trace.flow.observe import Decisions
 
 _MISSED = object()
 _NOWHERE: Any = object()
@@ -56,7 +59,7 @@ _MOST_LEAVES = 1000  # of arguments for which an entry is written out
 
 
 @register
-class Compiled:
+class Compiled(Inspected):
     """A compiled function; made by `jit`, `jit_grad` and `jit_value_and_grad`.
 
     Call it as the function itself; call it from `@numba.njit` functions, too.  It takes
@@ -163,7 +166,7 @@ class Compiled:
 
     def _slow_into(self, out: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Any call with `out=`; prepares the quick way for others like it."""
-        if context.current() is not None or any_traced(flatten((args, out))[0]):
+        if ongoing.current() is not None or any_traced(flatten((args, out))[0]):
             raise JitadTypeError(
                 f"{self.__name__} is called with out= where it is part of a trace", None,
                 "Leave out= away: the compiled function outside has no arrays in between.",
@@ -185,13 +188,9 @@ class Compiled:
 
     def _slow(self, /, *args: Any, **kwargs: Any) -> Any:
         """Any call: find the specialisation for these arguments, or make it."""
-        outside = context.current()
-        if outside is not None:
-            with outside.remembering(self.memory):
-                return hooks.call(self.f, *args, **kwargs)  # part of the trace outside
+        if ongoing.current() is not None or any_traced(flatten((args, kwargs))[0]):
+            return self._follow(args, kwargs)
         leaves, structure = flatten((args, kwargs))
-        if any_traced(leaves):
-            return hooks.call(self.f, *args, **kwargs)  # differentiated eagerly outside
         if len(leaves) > LONG:
             leaves, structure = flatten(packed((args, kwargs)))
         leaves = as_numbers(leaves)
@@ -200,7 +199,7 @@ class Compiled:
         out = self._known(self._by_key.get(key, ()), args, kwargs, ones)
         if out is not _MISSED:
             return out
-        with Room(), context.alone():  # another thread may have made it meanwhile
+        with Room(), ongoing.alone():  # another thread may have made it meanwhile
             tried = self._by_key.setdefault(key, [])
             out = self._known(tried, args, kwargs, ones)
             if out is not _MISSED:
@@ -223,6 +222,8 @@ class Compiled:
                 if self._seen.issuperset(error.functions):
                     raise
                 self._seen |= set(error.functions)
+                from jitad.trace.opaque import learning
+
                 with learning():
                     return self.f(*args, **kwargs)
             except UnknownDepthError as reason:
@@ -263,6 +264,14 @@ class Compiled:
         assert unknown is not None
         return unknown.run(self.f, args, kwargs)
 
+    def _follow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The call as part of a trace, or of what is differentiated eagerly outside."""
+        from jitad.trace import hooks  # not needed for what is found on disk
+
+        outside = ongoing.current()
+        with nullcontext() if outside is None else outside.remembering(self.memory):
+            return hooks.call(self.f, *args, **kwargs)
+
     def _recall(
         self, name: str, tried: list[Specialisation], args: Any, kwargs: Any, why: str
     ) -> bool:
@@ -281,7 +290,7 @@ class Compiled:
         for s in tuple(tried):
             if s.from_types and ones:
                 continue
-            with context.alone():  # what is checked is what is read
+            with ongoing.alone():  # what is checked is what is read
                 missed = s.traced.missed(self.f, args, kwargs)
                 values = [] if missed else s.traced.arguments(self.f, args, kwargs)
             # an int that changes is an input from now on
@@ -316,7 +325,7 @@ class Compiled:
                     raise
                 for room in short:
                     room.grow()
-                with context.alone():
+                with ongoing.alone():
                     values = s.traced.arguments(self.f, args, kwargs)
             except JitadExtentError as miss:
                 return self._exactly(s, miss, args, kwargs)
@@ -336,7 +345,7 @@ class Compiled:
             out = self._known(tried, args, kwargs, False)
             if out is _MISSED:
                 leaves, structure = flatten((args, kwargs))
-                with context.alone():
+                with ongoing.alone():
                     some, named = unflatten(structure, abstract_leaves(self.f, leaves, structure))
                     tried.append(self._specialise_exactly(some, named, miss))
                 out = self._known(tried[-1:], args, kwargs, False)
@@ -398,6 +407,8 @@ class Compiled:
         dynamic = frozenset[Path]() if exact else self._dynamic
         known = dynamic, path, self.memory, exact, self._tabled
         with undisturbed():
+            from jitad.trace.trace import trace  # not needed for what is found on disk
+
             try:
                 traced = trace(self.f, args, kwargs, *known)
             except JitadExtentError:  # met while tracing; no kernel has to run to find it
@@ -437,7 +448,7 @@ class Compiled:
         leaves, structure = of_types(kinds)
         given = (*values, *argument_types[len(values) :])
         args = tuple(map(with_value, unflatten(structure, leaves)[0], given))
-        with context.alone():
+        with ongoing.alone():
             known = self._by_key.setdefault((structure, tuple(map(key_of_type, leaves))), [])
             if not any(serves(s.traced, self.f, args) for s in known):
                 known.append(self._specialise(args, {}, "a call from native code", True))
@@ -447,53 +458,9 @@ class Compiled:
                 self._native[s, kinds] = native_entry(s.traced, compiled, self.f, kinds)
             return self._native[s, kinds]
 
-    # -- looking inside -------------------------------------------------------------------------
-
-    @property
-    def specialisations(self) -> list[str]:
-        """Why each specialisation was made, oldest first."""
-        return [s.why for s in self._all]
-
-    def explain(self) -> str:
-        """Which kernels there are and why, what became of their loops, and calls without a kernel.
-
-        A line for each loop of a kernel: the user's line; whether it is the function's own loop,
-        the reverse sweep's, or one pass for both; the bytes that an iteration keeps for the reverse
-        sweep; what the reverse sweep computes again; how many iterations the machine code takes at
-        a time, or why only one.  Each kernel is compiled once more for that.  With `parallel`, a
-        line more for each loop that might be divided among threads: how, or why it isn't.
-        """
-        from jitad.calls.looking import explained
-
-        lines = []
-        for k, s in enumerate(self._all, 1):
-            lines.append(f"kernel {k}: {s.why}")
-            lines += [f"  {line}" for line in explained(s.tape, s.kernel, s.threads)]
-        return "\n".join([*lines, *map(str, self._unknown.values())]) or "not called yet"
-
-    @property
-    def source(self) -> str:
-        """The emitted Python of the latest specialisation."""
-        return self._latest().kernel.source
-
-    def tape(self, stage: str = "plain") -> str:
-        """The tape of the latest specialisation after a stage.
-
-        "traced": as recorded, derivative operators and all; "plain": as it is emitted; between
-        them the names of the passes (`jitad.specialise.pipeline`).
-        """
-        from jitad.calls.looking import tape_after
-
-        return tape_after(stage, self._latest().tape, self._latest().threads)
-
-    def _latest(self) -> Specialisation:
-        if not self._all:
-            raise JitadError(f"{self.__name__} was not compiled yet", None, "Call it first.")
-        return self._all[-1]
-
 
 def _is_int(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-calls.COMPILED.add(Compiled)
+COMPILED.add(Compiled)

@@ -17,19 +17,16 @@ from typing import Any
 import numpy as np
 
 from jitad.calls import outputs
-from jitad.calls.overlap import check_overlap
 from jitad.emit import native
 from jitad.structures import Structure, is_node, registered
 from jitad.tape.types import Array
 from jitad.trace.around.floatlists import Floats, as_array, is_long
 from jitad.trace.around.paths import Guard, Path, cell_of, of_type, part_of
-from jitad.trace.containers.stretch import Stretch
-from jitad.trace.context import alone
 from jitad.trace.joins.forms import Form, Handle, Keep, Number, Record
-from jitad.trace.joins.snapshot import Num, Obj
-from jitad.trace.results import There, made_of, scalar_class
-from jitad.trace.trace import Traced
-from jitad.values.complexes.number import Complex, plain
+from jitad.trace.joins.state import Num, Obj
+from jitad.trace.ongoing import alone
+from jitad.trace.output import There, scalar_class
+from jitad.trace.traced import Traced
 
 _serial = itertools.count()
 ABSENT = object()
@@ -41,6 +38,8 @@ def finish(traced: Traced, flat: tuple[Any, ...], function: Any, args: Any, kwar
     """The user's result; what the call writes is written now, the kernel having succeeded."""
     result = traced.output.rebuild(flat, function, args, kwargs)
     if traced.commits:
+        from jitad.calls.overlap import check_overlap  # not needed for what is found on disk
+
         with alone():
             check_overlap(traced, function, args, kwargs)
             traced.commit(flat, function, args, kwargs)
@@ -438,36 +437,49 @@ def result_expression(form: Form, s: Source | None = None) -> str | None:
                 return None if s is None else s.at(path)
             case Keep(Num(value) | Obj(value)) if s is not None:
                 return s.name("kept", value)
-            case Record(of) if id(f) not in nodes and type(of.value) is not Stretch:
+            case Record(of) if id(f) not in nodes:
                 nodes.add(id(f))
                 parts = [build(p) for p in f.parts]
                 kind = type(of.value)
                 if any(p is None for p in parts):
                     return None
-                if kind is Complex:
-                    if s is not None:
-                        return f"{s.name('plain', plain)}({parts[0]}, {parts[1]})"
-                    scalar = all(isinstance(p, Number) for p in f.parts)
-                    return f"complex({parts[0]}, {parts[1]})" if scalar else None
                 if kind is tuple:
                     return f"({''.join(f'{p}, ' for p in parts)})"
-                if s is None:
-                    return None
                 if kind is list:
-                    return f"[{', '.join(map(str, parts))}]"
-                if issubclass(kind, defaultdict):
-                    return None
-                if issubclass(kind, dict):
-                    keys = (s.name("key", k) for k in of.keys)
-                    items = zip(keys, parts, strict=True)
-                    text = f"{{{', '.join(f'{k}: {p}' for k, p in items)}}}"
-                    return text if kind is dict else f"{s.name('kind', kind)}({text})"
-                if issubclass(kind, tuple) and hasattr(kind, "_fields"):
-                    return f"{s.name('kind', kind)}({', '.join(map(str, parts))})"
-                if is_node(of.value):
-                    fields = zip(of.keys, parts, strict=True)
-                    given = ", ".join(f"{k!r}: {p}" for k, p in fields)
-                    return f"{s.name('made', made_of)}({s.name('kind', kind)}, {{{given}}})"
+                    return None if s is None else f"[{', '.join(map(str, parts))}]"
+                if kind is dict:
+                    return None if s is None else _dict(of.keys, parts, s)
+                return _of_class(f, parts, s)
         return None
 
     return build(form)
+
+
+def _dict(keys: tuple[Any, ...], parts: list[str | None], s: Source) -> str:
+    items = zip((s.name("key", k) for k in keys), parts, strict=True)
+    return f"{{{', '.join(f'{k}: {p}' for k, p in items)}}}"
+
+
+def _of_class(f: Record, parts: list[str | None], s: Source | None) -> str | None:
+    """The expression for what is no tuple, list or dict of Python's itself."""
+    from jitad.trace.containers.stretch import Stretch  # not needed for what is found on disk
+    from jitad.trace.remade import made_of
+    from jitad.values.complexes.number import Complex, plain
+
+    of, kind = f.of, type(f.of.value)
+    if kind is Complex:
+        if s is not None:
+            return f"{s.name('plain', plain)}({parts[0]}, {parts[1]})"
+        scalar = all(isinstance(p, Number) for p in f.parts)
+        return f"complex({parts[0]}, {parts[1]})" if scalar else None
+    if s is None or issubclass(kind, defaultdict) or kind is Stretch:
+        return None
+    if issubclass(kind, dict):
+        return f"{s.name('kind', kind)}({_dict(of.keys, parts, s)})"
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return f"{s.name('kind', kind)}({', '.join(map(str, parts))})"
+    if is_node(of.value):
+        fields = zip(of.keys, parts, strict=True)
+        given = ", ".join(f"{k!r}: {p}" for k, p in fields)
+        return f"{s.name('made', made_of)}({s.name('kind', kind)}, {{{given}}})"
+    return None

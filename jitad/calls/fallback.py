@@ -26,14 +26,10 @@ from jitad.errors import (
     UnknownDepthError,
     UnrepeatableError,
 )
-from jitad.runtime import leaves
 from jitad.structures import map_structure
 from jitad.tape.ir import Pos
-from jitad.trace import hooks
-from jitad.trace.around.outside import Outside
 from jitad.trace.flow.observe import MOST as MOST_DECISIONS
 from jitad.trace.flow.observe import Decisions, observing
-from jitad.values.array import ArrayHandle
 from jitad.where import caller
 
 MOST = 8  # paths of one function that are compiled
@@ -102,6 +98,9 @@ class Unknown:
 
     def run(self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """In the eager engine."""
+        from jitad.trace import hooks  # not needed where there is a kernel
+        from jitad.trace.around.outside import Outside
+
         self.runs += 1
         with observing(self.places) as path, Outside(copies=False):
             out = map_structure(_as_from_kernel, hooks.call(f, *args, **kwargs))
@@ -129,6 +128,9 @@ class Unknown:
 
 def _as_from_kernel(leaf: Any) -> Any:
     """A leaf of the result as a kernel gives it."""
+    from jitad.runtime import leaves
+    from jitad.values.array import ArrayHandle
+
     if isinstance(leaf, ArrayHandle):
         leaf = leaves.leave(leaves.content(leaf))
         return leaf.copy() if isinstance(leaf, np.ndarray) else leaf

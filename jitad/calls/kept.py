@@ -22,7 +22,7 @@ from jitad.emit import cachefiles
 from jitad.emit.kernel import Kernel, kernel
 from jitad.emit.owncode import digest
 from jitad.emit.surroundings import surroundings
-from jitad.primitives.late import Late
+from jitad.late import Late
 from jitad.tape.ir import Atom, Block, Lit, Pos, Tape, Var, walk
 from jitad.tape.types import Type
 

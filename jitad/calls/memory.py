@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from jitad.errors import JitadTypeError, JitadValueError
-from jitad.primitives.schedules import Memory, Snapshots
+
+if TYPE_CHECKING:
+    from jitad.primitives.schedules import Memory, Snapshots
 
 
 @dataclass
@@ -51,7 +54,11 @@ def limited(memory: float | Snapshots | None) -> Memory | None:
     """A limit as the sweeps take it: whole bytes, and `None` for no limit."""
     if memory is None:
         memory = _setting.memory
-    if memory is None or isinstance(memory, Snapshots):
+    if memory is None:
+        return None
+    from jitad.primitives.schedules import Snapshots  # not needed by those who set no limit
+
+    if isinstance(memory, Snapshots):
         return memory
     if isinstance(memory, bool) or not isinstance(memory, (int, float)):
         raise JitadTypeError(

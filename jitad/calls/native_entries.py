@@ -20,7 +20,7 @@ from jitad.errors import JitadError, JitadTypeError
 from jitad.structures import Structure, flatten
 from jitad.tape.types import Array, Scalar, Type
 from jitad.trace.around.paths import Guard, Path
-from jitad.trace.trace import Shaped, Traced, Valued
+from jitad.trace.traced import Shaped, Traced, Valued
 
 _LIBRARY = (ModuleType, BuiltinFunctionType, np.ufunc)  # as in all @njit code, np stays np
 

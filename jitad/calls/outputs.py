@@ -16,7 +16,6 @@ import numpy as np
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.structures import children_of, rebuilt
 from jitad.trace.joins.forms import Form, Handle, Number, Record
-from jitad.values.complexes.number import Complex
 
 
 def wants(f: Any) -> bool:
@@ -53,7 +52,7 @@ def places(form: Form, text: str, named: Callable[[str, Any], str]) -> list[str]
                 return True
             case Record(of):
                 kind = type(of.value)
-                if kind is Complex or id(f) in seen:
+                if id(f) in seen:
                     return False
                 seen.add(id(f))
                 if issubclass(kind, (tuple, list)):

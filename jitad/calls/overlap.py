@@ -16,7 +16,7 @@ from jitad.errors import JitadError
 from jitad.structures import is_node
 from jitad.tape.types import Array
 from jitad.trace.around.paths import Path, share_memory
-from jitad.trace.trace import Traced
+from jitad.trace.traced import Traced
 
 _REMEDY = "Pass a copy of one of them."
 

@@ -20,9 +20,6 @@ from jitad.errors import (
     JitadValueError,
 )
 from jitad.tape.ir import Pos
-from jitad.trace import hooks
-from jitad.trace.around.outside import Outside
-from jitad.trace.rewrite import is_rewritten_code
 
 
 def raise_as_python(
@@ -31,6 +28,9 @@ def raise_as_python(
     """What f(*args, **kwargs) raises, of which a trace raised this error."""
     if isinstance(error, JitadError):
         raise error  # says itself what is the matter, of all values
+    from jitad.trace import hooks  # not needed where all goes well
+    from jitad.trace.around.outside import Outside
+
     try:
         with Outside(copies=False):
             hooks.call(f, *args, **kwargs)
@@ -59,6 +59,8 @@ def _located(error: Exception) -> Exception:
     """What library code raises, at the user's line; what the user's functions raise stays."""
     kind = _LOCATED.get(type(error))
     at, pos = error.__traceback__, None
+    from jitad.trace.rewrite import is_rewritten_code  # not needed where all goes well
+
     while at is not None:
         users = is_rewritten_code(at.tb_frame.f_code)
         if users:

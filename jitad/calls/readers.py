@@ -10,7 +10,7 @@ from typing import Any
 
 from jitad.calls.entries import ABSENT, LOOKUP, Source, asked, parameters
 from jitad.structures import flatten
-from jitad.trace.trace import Traced
+from jitad.trace.traced import Traced
 
 
 def reader(

@@ -27,16 +27,16 @@ from jitad.emit import cachefiles
 from jitad.emit.kernel import Kernel
 from jitad.emit.owncode import digest, packages
 from jitad.emit.surroundings import surroundings
-from jitad.primitives.late import Late
+from jitad.late import Late
 from jitad.structures import Structure
 from jitad.tape.ir import Block, Tape, Var, walk
 from jitad.tape.types import INT
 from jitad.trace.around.paths import Guard, Input, Path, Root
 from jitad.trace.joins.forms import Form, Handle, Keep, Number, Record
-from jitad.trace.joins.snapshot import Num, Obj, Rec
-from jitad.trace.results import Output
+from jitad.trace.joins.state import Num, Obj, Rec
+from jitad.trace.output import Output
 from jitad.trace.syntax.source import nested_codes
-from jitad.trace.trace import Traced
+from jitad.trace.traced import Traced
 
 MOST = 8  # traces in one file
 _LEAVES = (float, int, bool, str, np.ndarray)

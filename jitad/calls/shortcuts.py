@@ -27,7 +27,7 @@ from jitad.emit import native
 from jitad.structures import Structure
 from jitad.tape.types import Array, Scalar, Type
 from jitad.trace.around.paths import Guard, Path, Root, cell_of
-from jitad.trace.trace import Traced
+from jitad.trace.traced import Traced
 
 _VALUES = (int, float, str, bytes, bool, type(None))  # the same object is the same value
 

@@ -10,7 +10,7 @@ from jitad.calls.recalled import tape_of
 from jitad.emit.kernel import Entangled, Kernel
 from jitad.errors import GuardMiss, JitadExtentError
 from jitad.tape.ir import Pos, Tape
-from jitad.trace.trace import Traced
+from jitad.trace.traced import Traced
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from jitad.errors import JitadTypeError, JitadValueError
-from jitad.primitives.threads import MOST
 
 
 def set_num_threads(count: int) -> int:
@@ -81,6 +80,8 @@ def asked(parallel: bool | int) -> int | None:
 
 
 def checked(count: int, what: str) -> None:
+    from jitad.primitives.threads import MOST  # not needed for one thread
+
     if not isinstance(count, int) or isinstance(count, bool):
         raise JitadTypeError(f"{what}: {count!r} is no number of threads", None, "Give an int.")
     if not 1 <= count <= MOST:

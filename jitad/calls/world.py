@@ -24,11 +24,9 @@ from typing import Any
 import numpy as np
 
 from jitad.trace.around.floatlists import is_long
-from jitad.trace.around.libraries import is_library_module
+from jitad.trace.around.libraries import is_library, is_library_module, is_ours
 from jitad.trace.around.paths import Path, Root, cell_of
-from jitad.trace.rewrite import is_library, is_ours, is_rewritten
 from jitad.trace.syntax.source import nested_codes
-from jitad.values.registry import implementation
 
 MOST = 1 << 20  # bytes of an array, or letters of a text, that is no input
 MOST_LINES = 50_000  # that say all
@@ -243,6 +241,9 @@ class World:
 
     def is_told(self, f: Any) -> bool:
         """Is what this function does, which a trace has run, part of what was told?"""
+        from jitad.trace.rewrite import is_rewritten  # not needed for what is found on disk
+        from jitad.values.registry import implementation
+
         if isinstance(f, FunctionType) and not is_library(f):
             return f.__code__ in self.codes or is_rewritten(f) or is_ours(f.__code__)
         module = getattr(f, "__module__", None) or ""
@@ -305,12 +306,18 @@ def _constant(value: Any) -> str:
 
 def _is_librarys(value: Any) -> bool:
     """Is it a function or class of a library, and no object that somebody has made?"""
-    if isinstance(value, (type, FunctionType, BuiltinFunctionType)):
+    if isinstance(value, (type, FunctionType, BuiltinFunctionType, type(np.sum))):
         module = sys.modules.get(value.__module__ or "")
         found: Any = module
         for name in value.__qualname__.split("."):  # what closes over something has no such name
             found = getattr(found, name, None)
         return module is not None and found is value and _is_library(module)
+    if isinstance(value, np.ufunc):  # which knows nothing of its module
+        modules = (np, sys.modules.get("scipy.special"))
+        if any(getattr(m, value.__name__, None) is value for m in modules):
+            return True
+    from jitad.values.registry import implementation  # which knows the others
+
     return implementation(value) is not None and "__self__" not in dir(value)
 
 

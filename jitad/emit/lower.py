@@ -24,8 +24,8 @@ from jitad.emit.print_python import Expr, Names, negated
 from jitad.emit.scope import Extents, Formula, Scope
 from jitad.emit.sides import MARK, side_by_side
 from jitad.errors import FINISHED, GuardMiss, JitadError, JitadRecursionError
+from jitad.late import PLAIN, Raise
 from jitad.primitives import TABLE
-from jitad.primitives.late import PLAIN, Raise
 from jitad.tape.ir import Atom, Block, Equation, Tape, Var, is_array, walk
 from jitad.tape.lent import Handed, Lent, handed
 from jitad.tape.rounding import Deciding, deciding

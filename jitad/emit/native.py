@@ -42,7 +42,8 @@ __all__ = [
 ]  # fmt: skip
 
 _DEFINITION = re.compile(r"^def (\w+)\(", re.MULTILINE)
-_HEAD = re.compile(r"^def (\w+)\(([\w, ]*)\):\n", re.MULTILINE)
+_IMPORT = re.compile(r"^from jitad\.emit\.preamble import (\([^)]*\)|[^\n]*)$", re.MULTILINE)
+_HEAD = re.compile(r"^def (\w+)\(([\w, ]*)\):(?:  #[^\n]*)?\n", re.MULTILINE)
 
 _loaded: dict[str, Any] = {}
 _lock = threading.RLock()
@@ -87,28 +88,54 @@ def _compile(source: str, name: str, key: str, brief: int) -> Any:
     sys.modules[module_name] = module  # cached code finds its module by name
     module.__dict__[numba_private.BRIEF] = brief
     run = _headed(source, name)
+    run, later = (source, "") if run is None else _without_imports(run)
     exec(builtins.compile(run, file, "exec"), module.__dict__)
     if run is not source:
         module.__dict__[numba_private.IN_FULL] = cache(lambda: _in_full(source, file, module, name))
-    objects = numba_private.ContentCache(folder, module_name)
+    imported = cache(lambda: exec(later, module.__dict__))
+    objects = numba_private.ContentCache(folder, module_name, imported)
     for other in _DEFINITION.findall(source):
         made = numba_private.dispatcher(getattr(module, other), objects if other == name else None)
         setattr(module, other, made)  # what a call finds
     return getattr(module, name)
 
 
-def _headed(source: str, name: str) -> str:
-    """The source; of its function only the head, if there is no other and it doesn't call itself.
+def _headed(source: str, name: str) -> str | None:
+    """The source with no more than the head of its function; None if it has others, or recurs.
 
     Machine code is made of the text, or found on disk.  Bytecode for thousands of lines, which
     nobody runs, would take longer than the latter.
     """
     head = _HEAD.search(source)
     if head is None or head[1] != name or len(_DEFINITION.findall(source)) > 1:
-        return source
-    if source.count(f"{name}(") > 1:
-        return source
+        return None
+    if len(re.findall(rf"\b{name}\(", source)) > 1:
+        return None
     return f"{source[: head.end()]}    return {numba_private.IN_FULL}()({head[2]})\n"
+
+
+def _without_imports(head: str) -> tuple[str, str]:
+    """The same without what it takes from the preamble, if code on disk can do without, and that.
+
+    It can where it calls nothing that the preamble's libraries hand out when they are imported.
+    """
+    names = {n for listed in _IMPORT.findall(head) for n in re.findall(r"\w+", listed)}
+    if not names <= _LINKED:
+        return head, ""
+    rest = _IMPORT.sub(lambda found: "\n" * found[0].count("\n"), head)
+    return rest, "\n".join(found[0] for found in _IMPORT.finditer(head))
+
+
+# Names of the preamble that become instructions, and functions of the C library or Numba's.
+_LINKED = frozenset((
+    "abs", "accum", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bool_", "cbrt",
+    "ceil", "copysign", "cos", "cosh", "empty", "exp", "exp2", "expit", "expm1", "fadd", "float32",
+    "float64", "floor", "fmax", "fmin", "fmod", "highest", "hypot", "inf", "inside", "int32",
+    "int64", "isfinite", "isinf", "isnan", "load", "local", "log", "log10", "log1p", "log2",
+    "logaddexp", "lowest", "maximum", "minimum", "nan", "plus", "pow", "quotient", "reciprocal",
+    "rescale", "rint", "sech2", "sign", "sin", "sinh", "sqrt", "square", "store", "tan",
+    "tanh", "touched", "trunc", "unit", "unsigned", "where", "zeros",
+))  # fmt: skip
 
 
 def _in_full(source: str, file: str, module: ModuleType, name: str) -> Any:

@@ -1,6 +1,6 @@
 """How does a kernel print, and call functions that only Python can run?
 
-`show(key, *values)` and `ask(key, kinds, *values)` call Python, where `primitives/late.py`
+`show(key, *values)` and `ask(key, kinds, *values)` call Python, where `late.py`
 knows what belongs to the key.  `kinds` says what the tuple that comes back is made of: "f8 f8:2" is
 a number and an array of two axes.
 """
@@ -13,7 +13,7 @@ import numpy as np
 from numba import from_dtype, types
 
 from jitad.emit import numba_private
-from jitad.primitives.late import answer, ask, show
+from jitad.late import answer, ask, show
 
 __all__ = ["ask", "show"]
 

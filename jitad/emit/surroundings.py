@@ -14,8 +14,8 @@ from jitad.emit.libraries import libm
 from jitad.emit.numba_private.declarations import LLVMLITE, host, settings
 from jitad.emit.owncode import digest
 
-# packages of jitad's own
-MADE_FROM = ("emit", "emit/libraries", "emit/numba_private", "primitives")
+# packages of jitad's own; "" is the one around them
+MADE_FROM = ("", "emit", "emit/libraries", "emit/numba_private", "primitives")
 
 
 @cache

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jitad import runtime
 from jitad.calls.compiled import Compiled
 from jitad.errors import JitadTypeError
-from jitad.primitives.schedules import Snapshots
-from jitad.trace import context, operators, pointwise
-from jitad.trace.around.outside import Outside
-from jitad.trace.pointwise import Fixed, Pointwise, Prepared
+
+if TYPE_CHECKING:
+    from jitad.primitives.schedules import Snapshots
 
 Function = Callable[..., Any]
 Argnums = int | tuple[int, ...]
@@ -62,33 +60,9 @@ class Derivative:
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        if context.current() is not None:
-            f = operators.inner(self)
-            match self.operator:
-                case "derivative":
-                    return operators.derivative(f, args[0], args[1:], kwargs)
-                case "grad":
-                    value, gradient = operators.value_and_grad(
-                        f, self.argnums, args, kwargs, self.has_aux
-                    )
-                    return (gradient, value[1]) if self.has_aux else gradient
-                case _:
-                    return operators.value_and_grad(f, self.argnums, args, kwargs, self.has_aux)
-        prepared = Prepared(self.f)
-        with Outside():
-            match self.operator:
-                case "derivative":
-                    fixed = Fixed(self.f, args[1:], kwargs) if args[1:] or kwargs else self.f
+        from jitad.operators.applied import applied  # the engines: a kernel needs neither
 
-                    def made(_: Any, *where: Any) -> Any:
-                        return Pointwise(fixed, *where)
-
-                    return runtime.derivative(prepared, pointwise=made)(*args, **kwargs)
-                case "grad":
-                    make = runtime.grad
-                case _:
-                    make = runtime.value_and_grad
-            return make(prepared, self.argnums, self.has_aux)(*args, **kwargs)
+        return applied(self, args, kwargs)
 
 
 def _is_argnums(argnums: Any) -> bool:
@@ -219,6 +193,8 @@ def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
     >>> jvp(lambda x, y: x * y, (3.0, 2.0), (1.0, 0.5))
     (6.0, 3.5)
     """
+    from jitad.trace import pointwise
+
     return pointwise.jvp(f, tuple(primals), tuple(tangents))
 
 
@@ -263,10 +239,9 @@ def vjp(f: Function, *args: Any, closure: bool = False) -> tuple[Any, Function]:
     """
     if closure:
         return vjp(_call, f, *args)
-    if context.current() is not None:
-        return operators.vjp(f, args)
-    with Outside(lasts=True):
-        return runtime.vjp(Prepared(f), *args)
+    from jitad.operators.applied import pulled_back
+
+    return pulled_back(f, args)
 
 
 def jit(

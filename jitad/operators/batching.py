@@ -19,7 +19,7 @@ from jitad.runtime.leaves import is_array, own
 from jitad.runtime.operators import place
 from jitad.runtime.tagged import shape_of
 from jitad.structures import Structure, children_of, flatten, unflatten
-from jitad.trace import batches, context, hooks, operators
+from jitad.trace import batches, hooks, ongoing, operators
 from jitad.values.broadcast import require_same
 from jitad.values.number import Number
 from jitad.where import caller
@@ -45,7 +45,7 @@ class Batch(Derivative):
         self.manner = f"batch along {in_axes} to {out_axes}"
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        traced = context.current() is not None
+        traced = ongoing.current() is not None
         f = operators.inner(self) if traced else self.f
         axes = self.in_axes if isinstance(self.in_axes, tuple) else (self.in_axes,) * len(args)
         if len(axes) != len(args):

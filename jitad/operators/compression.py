@@ -24,9 +24,9 @@ from jitad.sparsity.colouring import Plan, by_columns, by_rows, by_substitution,
 from jitad.sparsity.propagate import pattern as propagated
 from jitad.specialise.pipeline import stages
 from jitad.structures import ZERO, flatten, unflatten
-from jitad.trace import context, hooks, operators
+from jitad.trace import hooks, ongoing, operators
 from jitad.trace.pointwise import pushed
-from jitad.trace.trace import Traced
+from jitad.trace.traced import Traced
 
 Function = Callable[..., Any]
 
@@ -42,7 +42,7 @@ class _Vector(Derivative):
     """
 
     def __call__(self, v: Any, *args: Any) -> Any:
-        f = operators.inner(self) if context.current() is not None else self.f
+        f = operators.inner(self) if ongoing.current() is not None else self.f
         return in_line(hooks.call(f, *_with(v, args, self.argnums)))
 
 
@@ -50,7 +50,7 @@ class _Scalar(Derivative):
     """The same of a function that gives a number."""
 
     def __call__(self, v: Any, *args: Any) -> Any:
-        f = operators.inner(self) if context.current() is not None else self.f
+        f = operators.inner(self) if ongoing.current() is not None else self.f
         return hooks.call(f, *_with(v, args, self.argnums))
 
 

@@ -17,9 +17,9 @@ from jitad.errors import JitadError, JitadTypeError, JitadValueError
 from jitad.runtime import custom as eager
 from jitad.runtime.custom import Rules
 from jitad.structures import flatten
-from jitad.trace import context, hooks
 from jitad.trace import custom as traced
-from jitad.values.registry import any_traced
+from jitad.trace import hooks, ongoing
+from jitad.values.active import any_traced
 from jitad.where import caller
 
 Function = Callable[..., Any]
@@ -80,7 +80,7 @@ class Custom:
         self.forward, self.backward = forward, backward
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        trace = context.current()
+        trace = ongoing.current()
         if trace is None and not any_traced(flatten((args, kwargs))[0]):
             return self.f(*args, **kwargs)
         args = self._positional(args, kwargs)
@@ -231,7 +231,7 @@ class Checkpoint(Custom):
     """A function that reverse mode runs again instead of recording it."""
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        trace = context.current()
+        trace = ongoing.current()
         if trace is None and not any_traced(flatten((args, kwargs))[0]):
             return self.f(*args, **kwargs)
         args = self._positional(args, kwargs)
@@ -301,4 +301,4 @@ def stop_gradient(x: Any) -> Any:
     >>> grad(lambda x: x * stop_gradient(x))(3.0)
     3.0
     """
-    return eager.stopped(x) if context.current() is None else traced.stopped(x)
+    return eager.stopped(x) if ongoing.current() is None else traced.stopped(x)

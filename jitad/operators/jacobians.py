@@ -17,7 +17,7 @@ from jitad.operators.outermost import given
 from jitad.primitives.schedules import Snapshots
 from jitad.runtime.operators import positions_of
 from jitad.structures import ZERO, unflatten
-from jitad.trace import context, operators
+from jitad.trace import ongoing, operators
 from jitad.trace.pointwise import Fixed
 from jitad.where import caller
 
@@ -32,7 +32,7 @@ class Jacobian(Derivative):
         self.mode = mode
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        f = operators.inner(self) if context.current() is not None else self.f
+        f = operators.inner(self) if ongoing.current() is not None else self.f
         positions = positions_of(self.argnums, len(args), self.operator)
         at = Point(self.operator, f, args, positions, kwargs)
         by_columns = self.mode == "forward" or (self.mode == "either" and at.is_small())
@@ -48,7 +48,7 @@ class Product(Derivative):
     """The function of a point and a vector that gives the Hessian of `f` times the vector."""
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        f = operators.inner(self) if context.current() is not None else self.f
+        f = operators.inner(self) if ongoing.current() is not None else self.f
         if len(args) < 2:
             raise JitadTypeError("hvp: a point and a vector are needed", caller(),
                                  "Call it with (x, v), further arguments after them.")  # fmt: skip
@@ -71,7 +71,7 @@ class Along(Derivative):
     """`jvp` of a function, as a function of (primals, tangents)."""
 
     def __call__(self, primals: Any, tangents: Any) -> Any:
-        f = operators.inner(self) if context.current() is not None else self.f
+        f = operators.inner(self) if ongoing.current() is not None else self.f
         return jvp(f, tuple(primals), tuple(tangents))
 
 
@@ -79,7 +79,7 @@ class Pulled(Derivative):
     """`vjp` of a function, as a function of (primals, sensitivity)."""
 
     def __call__(self, primals: Any, sensitivity: Any) -> Any:
-        f = operators.inner(self) if context.current() is not None else self.f
+        f = operators.inner(self) if ongoing.current() is not None else self.f
         value, pullback = vjp(f, *primals)
         return value, pullback(sensitivity)
 

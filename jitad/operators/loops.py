@@ -25,8 +25,8 @@ from jitad.runtime.tags import asleep, nested
 from jitad.structures import flatten, map_structure
 from jitad.tape.build import Leaf
 from jitad.tape.types import is_float
-from jitad.trace import context, hooks
-from jitad.values.registry import any_traced
+from jitad.trace import hooks, ongoing
+from jitad.values.active import any_traced
 from jitad.where import caller
 
 Function = Callable[..., Any]
@@ -83,7 +83,7 @@ def checkpointed_loop(
             f"checkpointed_loop: count={count!r} is neither an int nor a function", caller(),
             "Give the number of steps, or a function that says whether there is one more.",
         )  # fmt: skip
-    trace = context.current()
+    trace = ongoing.current()
     if trace is None and not nested():
         return _all(step, map_structure(snapshot, state), count, args, _plainly)
     state = map_structure(_own, state)

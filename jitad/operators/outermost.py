@@ -9,14 +9,14 @@ from typing import Any
 
 from jitad.runtime.tags import nested
 from jitad.structures import children_of, rebuilt
-from jitad.trace import context
+from jitad.trace import ongoing
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
 
 
 def given(value: Any) -> Any:
     """The result of an operator as its caller takes it."""
-    return value if nested() or context.current() is not None else _plain(value)
+    return value if nested() or ongoing.current() is not None else _plain(value)
 
 
 def _plain(value: Any) -> Any:

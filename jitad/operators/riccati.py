@@ -16,7 +16,7 @@ from jitad.errors import JitadLinAlgError, JitadTypeError, JitadValueError
 from jitad.operators.solutions import solution, untagged
 from jitad.plain import riccati
 from jitad.trace import hooks
-from jitad.trace.context import current
+from jitad.trace.ongoing import current
 from jitad.values.kind import fail, require
 from jitad.values.numpy.shaping import handle
 from jitad.values.registry import call, replaces

@@ -24,7 +24,7 @@ from jitad.runtime.tags import asleep
 from jitad.structures import flatten, unflatten
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Pos
-from jitad.trace import context, hooks
+from jitad.trace import hooks, ongoing
 from jitad.trace import implicit as recorded
 from jitad.trace.around.outside import Outside
 from jitad.values.number import bind
@@ -235,7 +235,7 @@ class _State:
         self, name: str, x0: Any, kind: type[JitadError] = JitadUnsolvedError
     ) -> None:
         self.name, self.kind = name, kind
-        trace = context.current()
+        trace = ongoing.current()
         self.pos = trace.builder.pos if trace is not None else None  # of the user's call
         self.start, self.structure = flatten(x0)
         for leaf, path in zip(self.start, self.structure.paths(), strict=True):
@@ -303,12 +303,12 @@ Failure = tuple[type[JitadError], str, str]
 
 def untagged(leaf: Any) -> Any:
     """What an eager search starts from; a trace finds by itself what depends on nothing."""
-    return leaf if context.current() is not None else eager.plain(leaf)
+    return leaf if ongoing.current() is not None else eager.plain(leaf)
 
 
 def constants(search: Callable[[], Leaves]) -> Leaves:
     """What a search gives, as numbers that no derivative is taken by."""
-    if context.current() is not None:
+    if ongoing.current() is not None:
         return list(map(recorded.constant, search()))
     with Outside(), asleep(), np.errstate(all="ignore"):
         return list(map(eager.plain, search()))
@@ -316,7 +316,7 @@ def constants(search: Callable[[], Leaves]) -> Leaves:
 
 def demanded(oks: Sequence[Any], failures: Sequence[Failure], pos: Pos | None) -> None:
     """The failure whose condition doesn't hold is raised, at the user's call."""
-    trace = context.current()
+    trace = ongoing.current()
     for ok, failure in zip(oks, failures, strict=True):
         if trace is not None:
             trace.builder.pos = pos
@@ -335,7 +335,7 @@ def solution(
     `search()` gives x, what is held, for each failure whether it was avoided, and the rest; `tol`
     and `most` are for the derivative.
     """
-    if context.current() is not None:
+    if ongoing.current() is not None:
         x, held, oks, rest = search()
         demanded(oks, failures, pos)
         fulfilled = equation(list(map(recorded.constant, held)))

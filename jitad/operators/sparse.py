@@ -27,11 +27,12 @@ from jitad.runtime.tagged import dtype_of
 from jitad.sparsity.direct import Direct, direct
 from jitad.sparsity.places import NotLocal
 from jitad.structures import flatten, unflatten
-from jitad.trace import context, hooks, operators
-from jitad.trace.trace import Traced, trace
+from jitad.trace import hooks, ongoing, operators
+from jitad.trace.trace import trace
+from jitad.trace.traced import Traced
+from jitad.values.active import any_traced
 from jitad.values.array import ArrayHandle
 from jitad.values.number import Number
-from jitad.values.registry import any_traced
 from jitad.where import caller
 
 Function = Callable[..., Any]
@@ -43,7 +44,7 @@ class _Rows(Derivative):
     """The floats of the result of `f`, one after the other."""
 
     def __call__(self, *args: Any) -> Any:
-        f = operators.inner(self) if context.current() is not None else self.f
+        f = operators.inner(self) if ongoing.current() is not None else self.f
         value = hooks.call(f, *args)
         for x in flatten(value)[0]:
             content = x.content if isinstance(x, ArrayHandle) else x
@@ -65,7 +66,7 @@ class _ByPosition(Derivative):
         self.manner = f"by position {names}"
 
     def __call__(self, *args: Any) -> Any:
-        f = operators.inner(self) if context.current() is not None else self.f
+        f = operators.inner(self) if ongoing.current() is not None else self.f
         count = len(args) - len(self.names)
         named = dict(zip(self.names, args[count:], strict=True))
         return hooks.call(f, *args[:count], **named)
@@ -169,7 +170,7 @@ class Sparse:
     def _plain(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments, arrays without axes as the numbers that they are."""
         leaves, structure = flatten(args)
-        if context.current() is not None or any_traced(leaves):
+        if ongoing.current() is not None or any_traced(leaves):
             raise JitadError(f"{self.name} gives a SciPy array, which can't be differentiated or "
                              "held by a trace", caller(),
                              "It is compiled as it is: call it outside, or use jacobian or "
@@ -180,7 +181,7 @@ class Sparse:
         return args
 
     def _computed(self, args: tuple[Any, ...]) -> tuple[Any, Any]:
-        if context.current() is None and self._kept:
+        if ongoing.current() is None and self._kept:
             found = self._kept[0]  # as a rule a call is like the one before
             values = found.values(args)
             if values is not None:

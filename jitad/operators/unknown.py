@@ -26,8 +26,8 @@ from jitad.runtime.tags import nested
 from jitad.runtime.unknown import Unknown
 from jitad.structures import flatten, unflatten
 from jitad.tape.build import Leaf
-from jitad.trace import context
 from jitad.trace import custom as traced
+from jitad.trace import ongoing
 from jitad.trace import opaque as callbacks
 from jitad.trace.around.paths import Guard, Path, Root
 from jitad.trace.operators import dress
@@ -114,7 +114,7 @@ class Opaque(Custom):
         self.like, self.policy = like, policy
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        trace = context.current()
+        trace = ongoing.current()
         if kwargs or self.data:
             args = self._positional(args, kwargs)
         if trace is None and not eager.newest_tag(args):
@@ -137,7 +137,7 @@ class Opaque(Custom):
 
     def _apply(self, *args: Any) -> Any:
         """The function where no tag is looked at: called now, or by the kernel."""
-        if context.current() is None:
+        if ongoing.current() is None:
             return self(*args) if eager.newest_tag(args) else self._plain(*args)
         return callbacks.call(traced.part(self, "f"), args, self.like)
 
@@ -169,7 +169,7 @@ class Opaque(Custom):
         policy: Any = self.policy
         if policy is None:
             policy = _policy.value
-            trace = context.current()
+            trace = ongoing.current()
             if trace is not None:
                 kind = "is" if callable(policy) else "value"
                 at = Path(Root(_policy), (("attr", "value"),))
@@ -185,7 +185,7 @@ class Opaque(Custom):
         """An error when the innermost derivative ends, which names all that it has met."""
         where = caller()
         met = (f"{self.__name__} ({where})", MET)
-        trace = context.current()
+        trace = ongoing.current()
         if trace is None and nested():
             tags.REFUSED.setdefault(tags.innermost(), {})[met] = where
         elif trace is not None and trace.orders:
@@ -201,7 +201,7 @@ def _handles(value: Any) -> Any:
 
 def _unknown(what: str, value: Any, depends: Any) -> Any:
     """Unknown derivatives in the place of all numbers that have one."""
-    trace = context.current()
+    trace = ongoing.current()
     others = [leaf for leaf in flatten(depends)[0] if isinstance(leaf, (Leaf, ArrayHandle))]
 
     def unknown(leaf: Any) -> Any:

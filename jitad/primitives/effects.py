@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitad.errors import FINISHED, GuardMiss, JitadError
-from jitad.primitives.late import PLAIN, Late
+from jitad.late import PLAIN, Late
 from jitad.primitives.table import Inferred, Primitive, register
 from jitad.tape.ir import Atom
 from jitad.tape.types import Array, Scalar, Type

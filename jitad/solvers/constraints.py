@@ -14,9 +14,10 @@ import scipy.optimize as so
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.solvers.entered import of_arguments
 from jitad.trace.around.telling import is_outside
-from jitad.trace.context import current
+from jitad.trace.ongoing import current
+from jitad.values.active import any_traced
 from jitad.values.kind import fail
-from jitad.values.registry import any_traced, call
+from jitad.values.registry import call
 
 Function = Callable[..., Any]
 _RANGES = (so.LinearConstraint, so.NonlinearConstraint)

@@ -18,8 +18,9 @@ from jitad.operators.solutions import constants, demanded
 from jitad.plain import courses
 from jitad.solvers.entered import here, of_arguments, stands_in, vector
 from jitad.trace import hooks
+from jitad.values.active import any_traced, is_traced
 from jitad.values.kind import fail
-from jitad.values.registry import any_traced, call, is_traced
+from jitad.values.registry import call
 
 Function = Callable[..., Any]
 

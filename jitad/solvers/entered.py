@@ -17,11 +17,13 @@ from jitad.errors import JitadTypeError
 from jitad.runtime.leaves import own
 from jitad.tape.ir import Pos
 from jitad.trace import hooks
-from jitad.trace.context import Region, current
+from jitad.trace.context import Region
+from jitad.trace.ongoing import current
+from jitad.values.active import any_traced, is_traced
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import elementwise
 from jitad.values.kind import fail, is_number, type_of
-from jitad.values.registry import any_traced, call, call_plain, handing, is_traced, naming, replaces
+from jitad.values.registry import call, call_plain, handing, naming, replaces
 
 Function = Callable[..., Any]
 

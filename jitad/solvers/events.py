@@ -21,8 +21,9 @@ from jitad.solvers.courses import MANY, MOST, ORDER, SMALL, arrays, began, follo
 from jitad.solvers.entered import here, of_arguments, stands_in
 from jitad.solvers.roots import failed, in_bracket
 from jitad.trace import hooks
+from jitad.values.active import is_traced
 from jitad.values.kind import fail
-from jitad.values.registry import call, is_traced, of_complex
+from jitad.values.registry import call, of_complex
 
 Function = Callable[..., Any]
 

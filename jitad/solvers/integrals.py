@@ -19,11 +19,12 @@ from jitad.plain import integrals, vector_integrals
 from jitad.runtime.tags import awake
 from jitad.solvers.entered import here, of_arguments, refuse, stands_in
 from jitad.trace import hooks
-from jitad.trace.context import current
+from jitad.trace.ongoing import current
 from jitad.values import extents
+from jitad.values.active import any_traced, is_traced
 from jitad.values.broadcast import shape_of
 from jitad.values.kind import fail
-from jitad.values.registry import any_traced, call, is_traced
+from jitad.values.registry import call
 
 Function = Callable[..., Any]
 

@@ -26,7 +26,7 @@ from jitad.specialise.strips import strips
 from jitad.structures import flatten, unflatten
 from jitad.tape.ir import Block, Tape, Var
 from jitad.tape.types import is_float
-from jitad.trace.trace import Traced
+from jitad.trace.traced import Traced
 
 Function = Callable[..., Any]
 _BEFORE = "fold"  # the pass after which derivatives are resolved and small arrays taken apart

@@ -21,8 +21,9 @@ from jitad.tape.build import Leaf
 from jitad.tape.copy import copy_block
 from jitad.tape.ir import Atom, Block, Lit, Var, lit, walk
 from jitad.tape.types import Array, Scalar
-from jitad.trace.context import Region, current
+from jitad.trace.context import Region
 from jitad.trace.joins.optional import present
+from jitad.trace.ongoing import current
 from jitad.values.kind import require
 from jitad.values.number import bind
 

@@ -37,7 +37,7 @@ from jitad.plain.remembered import remembered
 from jitad.tape.build import Leaf
 from jitad.trace import acts
 from jitad.trace.around import modules
-from jitad.trace.around.libraries import CACHED, as_dtype, is_ufunc_of_numba
+from jitad.trace.around.libraries import CACHED, COMPILED, as_dtype, is_library, is_ufunc_of_numba
 from jitad.trace.around.outside import as_numpys_own, met
 from jitad.trace.around.paths import Path, Root
 from jitad.trace.around.telling import is_shown_by_repr
@@ -45,7 +45,7 @@ from jitad.trace.comparisons import generated, is_generated
 from jitad.trace.containers import iterables
 from jitad.trace.containers.writing import MUTABLE, method_called, writes
 from jitad.trace.containers.writtenback import writing
-from jitad.trace.context import Trace, current
+from jitad.trace.context import Trace
 from jitad.trace.flow import recurring
 from jitad.trace.joins.optional import (
     all_present,
@@ -58,8 +58,10 @@ from jitad.trace.joins.optional import (
 from jitad.trace.joins.selected import among_parts, asked, holds_among, spread, spread_within
 from jitad.trace.joins.unset import is_among, is_optional
 from jitad.trace.joins.which import told_apart_within
-from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
+from jitad.trace.ongoing import current
+from jitad.trace.rewrite import is_known, is_rewritten, rewrite
 from jitad.trace.texts import in_errors
+from jitad.values.active import any_traced
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
 from jitad.values.functions import implementation
@@ -67,7 +69,7 @@ from jitad.values.journal import made, made_if_new
 from jitad.values.kind import fail
 from jitad.values.number import Number
 from jitad.values.ranges import Range
-from jitad.values.registry import any_traced, calling
+from jitad.values.registry import calling
 from jitad.values.stand_ins import StandIn, adopt
 
 # methods of containers that compare elements
@@ -399,7 +401,6 @@ def captures_defaults(captures: Any, path: Any, f: FunctionType) -> tuple[Any, .
 
 # -- the others -----------------------------------------------------------------------------------
 
-COMPILED: set[type] = set()  # classes of compiled functions, whose attribute `f` is traced instead
 WHILE_TRACING: dict[Any, Any] = {}  # stand-ins that other files add: getattr and the like
 HERE: dict[Any, Any] = {
     enumerate: iterables.enumerate_,

@@ -14,9 +14,9 @@ from typing import Any
 from jitad.plain import as_written
 from jitad.trace.around.telling import is_outside
 from jitad.trace.containers.listed import listed
-from jitad.trace.context import current
 from jitad.trace.joins.unset import is_among, is_optional
 from jitad.trace.joins.which import may_be_another
+from jitad.trace.ongoing import current
 from jitad.values.journal import is_held
 from jitad.values.number import Number
 

@@ -9,8 +9,6 @@ around it instead, as if it had never been a block.
 from __future__ import annotations
 
 import contextlib
-import os
-import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,12 +21,15 @@ from jitad.errors import JitadError
 from jitad.primitives.schedules import Memory
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Block, Pos, Var
+from jitad.trace.around.libraries import AS_WRITTEN
 from jitad.trace.containers.stretch import FIRST_INSIDE, Room
 from jitad.trace.flow.functions import Functions
 from jitad.trace.flow.observe import Decisions
-from jitad.trace.joins.snapshot import Snapshot, snapshot
+from jitad.trace.joins.snapshot import snapshot
+from jitad.trace.joins.state import Snapshot
 from jitad.trace.joins.unset import UNSET
-from jitad.trace.rewrite import AS_WRITTEN, is_rewritten_code
+from jitad.trace.ongoing import traces
+from jitad.trace.rewrite import is_rewritten_code
 from jitad.values import journal as journals
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING, Journal, Write
@@ -255,48 +256,14 @@ class Trace:
             )  # fmt: skip
 
 
-_alone = threading.RLock()
-
-
-def alone() -> threading.RLock:
-    """One thread traces at a time: while it does, lists and globals hold traced values."""
-    return _alone
-
-
-def _new_lock() -> None:
-    """A child must not wait for a thread that it doesn't have."""
-    global _alone
-    _alone = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_new_lock)
-
-
-class _Thread(threading.local):
-    """The traces that run in this thread, innermost last."""
-
-    def __init__(self) -> None:
-        self.traces: list[Trace] = []
-
-
-_here = _Thread()
-
-
-def current() -> Trace | None:
-    """The trace that is running in this thread, if any."""
-    stack = _here.traces
-    return stack[-1] if stack else None
-
-
 def enter(trace: Trace) -> None:
-    _here.traces.append(trace)
+    traces().append(trace)
     journals.push(trace.journal)
 
 
 def leave() -> None:
-    _drop_suspended(_here.traces[-1])
-    _here.traces.pop()
+    _drop_suspended(traces()[-1])
+    traces().pop()
     journals.pop()
 
 
@@ -318,7 +285,7 @@ def _drop_suspended(trace: Trace) -> None:
     waiting = trace.journal.suspended()
     if not waiting:
         return
-    _here.traces.append(_Ended())  # type: ignore[arg-type]
+    traces().append(_Ended())  # type: ignore[arg-type]
     trace.journal.open()
     frames = len(trace.journal.frames)
     try:
@@ -328,7 +295,7 @@ def _drop_suspended(trace: Trace) -> None:
     finally:
         while len(trace.journal.frames) >= frames:
             trace.journal.close()
-        _here.traces.pop()
+        traces().pop()
 
 
 # By the id of the code, since hashing it is slow: itself, its positions, those made so far.

@@ -31,7 +31,8 @@ from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import zero
 from jitad.tape.ir import Atom, Block, Var, free_vars, shape_outside
 from jitad.tape.types import is_float
-from jitad.trace.context import Region, Trace, current
+from jitad.trace.context import Region, Trace
+from jitad.trace.ongoing import current
 from jitad.trace.operators import check_data, conformed, dress, is_real
 from jitad.values.array import ArrayHandle
 from jitad.values.layout import is_one_of

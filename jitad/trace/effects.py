@@ -1,6 +1,6 @@
 """How are prints and exceptions recorded, so that they happen when the kernel runs?
 
-Their traced parts become operands of the equation; `jitad.primitives.late` keeps the rest.
+Their traced parts become operands of the equation; `jitad.late` keeps the rest.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadError
-from jitad.primitives.late import late
+from jitad.late import late
 from jitad.tape.build import Builder
 from jitad.tape.ir import Atom
 from jitad.tape.types import Scalar

@@ -47,7 +47,7 @@ from jitad.trace.containers.unpacking import (
 )
 from jitad.trace.containers.writing import MUTABLE, note
 from jitad.trace.containers.writtenback import writing
-from jitad.trace.context import Trace, current
+from jitad.trace.context import Trace
 from jitad.trace.flow import branches, generators, loops
 from jitad.trace.flow.attempts import (
     Attempt,
@@ -67,6 +67,7 @@ from jitad.trace.joins.optional import present
 from jitad.trace.joins.selected import among_parts, asked, spread
 from jitad.trace.joins.unset import is_among, is_optional
 from jitad.trace.joins.which import may_be_another
+from jitad.trace.ongoing import current
 from jitad.trace.patterns import bound, compared, looked_into, matched, pattern_class
 from jitad.trace.places import (
     append,

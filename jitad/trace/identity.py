@@ -83,7 +83,7 @@ _ARITHMETIC = frozenset(
 
 def _stay_apart(a: Any, b: Any) -> None:
     from jitad.trace.around import distinct  # which reads what is rewritten
-    from jitad.trace.context import current  # which rewrites by what is here
+    from jitad.trace.ongoing import current  # which rewrites by what is here
 
     if (trace := current()) is not None:
         distinct.two(trace.captures, a, b)

@@ -13,7 +13,8 @@ from jitad.errors import JitadError, JitadTypeError, message
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Var
 from jitad.tape.types import Array
-from jitad.trace.context import Region, current
+from jitad.trace.context import Region
+from jitad.trace.ongoing import current
 from jitad.values.array import ArrayHandle
 from jitad.values.number import bind
 

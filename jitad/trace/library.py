@@ -19,23 +19,25 @@ import numpy as np
 
 from jitad.errors import JitadAttributeError, JitadError, JitadTypeError
 from jitad.trace import randomness
-from jitad.trace.around.libraries import CACHED, is_library_thing
+from jitad.trace.around.libraries import CACHED, is_library, is_library_thing
 from jitad.trace.around.paths import Guard
 from jitad.trace.around.telling import TELLING, is_outside, told
 from jitad.trace.around.unseen import may_change, note_written, unaltered, untouched
 from jitad.trace.containers import iterables
 from jitad.trace.containers.writing import WRITERS, kind_of, note
-from jitad.trace.context import Trace, current
+from jitad.trace.context import Trace
 from jitad.trace.joins.optional import all_present, present
+from jitad.trace.ongoing import current
 from jitad.trace.refused import check_called
-from jitad.trace.rewrite import is_library, is_rewritten_code
+from jitad.trace.rewrite import is_rewritten_code
 from jitad.trace.texts import known, of_method
+from jitad.values.active import any_traced
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.journal import made, made_if_new
 from jitad.values.kind import fail
 from jitad.values.number import Number
 from jitad.values.python_functions import python_type
-from jitad.values.registry import any_traced, unsupported
+from jitad.values.registry import unsupported
 from jitad.values.stand_ins import adopt, lent
 
 

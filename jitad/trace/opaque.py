@@ -19,16 +19,17 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
-from jitad.primitives.late import late
+from jitad.late import late
 from jitad.structures import LEAF, Structure, flatten, unflatten
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.trace.around.paths import Guard, Path, Root
-from jitad.trace.context import Trace, current
+from jitad.trace.context import Trace
+from jitad.trace.ongoing import current
 from jitad.trace.operators import dress
+from jitad.values.active import any_traced
 from jitad.values.array import ArrayHandle
-from jitad.values.registry import any_traced
 
 
 @dataclass(frozen=True)

@@ -26,14 +26,16 @@ from jitad.tape.ir import Atom, Block, Var, lit, shape_outside
 from jitad.tape.types import Array, Scalar, element, is_float, type_of_constant
 from jitad.trace.containers.lists import refused
 from jitad.trace.containers.stretch import Stretch
-from jitad.trace.context import Region, Trace, assign, current
+from jitad.trace.context import Region, Trace, assign
 from jitad.trace.flow.attempts import raise_
 from jitad.trace.flow.boundaries import Boundary, handed_on, wanted
 from jitad.trace.joins.forms import Form
 from jitad.trace.joins.join import build, extract
 from jitad.trace.joins.optional import present
-from jitad.trace.joins.snapshot import Snapshot, snapshot
+from jitad.trace.joins.snapshot import snapshot
+from jitad.trace.joins.state import Snapshot
 from jitad.trace.joins.unset import Among, Perhaps, is_optional
+from jitad.trace.ongoing import current
 from jitad.trace.pointwise import Anew, Fixed, Pointwise
 from jitad.trace.results import around, constant_tangent, result_form
 from jitad.trace.texts import Text
@@ -375,8 +377,7 @@ def vjp(f: Function, args: tuple[Any, ...]) -> tuple[Any, Function]:
         # Traced anew by the sweep; what it shares with the value is computed once.
         block = _twin(b, run.block)
         outs = _operator(run, "vjp", [of], block)
-        again = outs[len(block.results) :]
-        return _adjoints(run, again)
+        return _adjoints(run, outs[len(block.results) :])
 
     return value, pullback
 

@@ -105,7 +105,7 @@ _COPIES: dict[Any, Any] = {list: _List, tuple: _Tuple, dict: _Dict}
 def _seen(value: Any) -> Any:
     """The value, with objects from outside in it as `Seen`."""
     from jitad.trace.around.telling import is_outside  # which reads what is rewritten
-    from jitad.trace.context import current
+    from jitad.trace.ongoing import current
 
     if is_outside(current(), value):
         return Seen(value)
@@ -150,7 +150,7 @@ def compared(subject: Any) -> Any:
 
 
 def _step(frame: FrameType) -> None:
-    from jitad.trace.context import current  # which rewrites by what is here
+    from jitad.trace.ongoing import current  # which rewrites by what is here
 
     if (trace := current()) is not None:
         trace.step(frame)

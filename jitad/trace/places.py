@@ -28,6 +28,7 @@ from jitad.tape.build import Leaf
 from jitad.tape.types import BOOL, INT
 from jitad.trace import protocols
 from jitad.trace.around import modules, outside
+from jitad.trace.around.libraries import is_library_file
 from jitad.trace.around.unseen import read_item, untouched
 from jitad.trace.calls import WHILE_TRACING, call, special
 from jitad.trace.containers import keyed, lists, partial, tabled
@@ -36,11 +37,10 @@ from jitad.trace.containers.listed import subscripted
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.containers.writing import MUTABLE, note
 from jitad.trace.containers.writtenback import writing
-from jitad.trace.context import current
 from jitad.trace.joins.optional import present
 from jitad.trace.joins.selected import asked, spread
 from jitad.trace.joins.unset import UNSET, Perhaps, is_among, is_optional
-from jitad.trace.rewrite import is_library_file
+from jitad.trace.ongoing import current
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.complexes.number import Complex
 from jitad.values.extents import as_int

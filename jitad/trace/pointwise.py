@@ -17,7 +17,7 @@ from jitad import runtime
 from jitad.closures import is_function
 from jitad.runtime import leaves
 from jitad.structures import flatten, map_structure
-from jitad.trace import context
+from jitad.trace import ongoing
 from jitad.trace.around.outside import Outside
 
 Function = Callable[..., Any]
@@ -33,7 +33,7 @@ def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
     """In the engine that is running: recorded in a trace, else eager."""
     if any(is_function(t) for tangent in tangents for t in flatten(tangent)[0]):
         return _along_functions(f, primals, tangents)
-    if context.current() is not None:
+    if ongoing.current() is not None:
         from jitad.trace import operators
 
         return operators.jvp(f, primals, tangents)
@@ -45,7 +45,7 @@ def pushed(
     f: Function, primals: tuple[Any, ...], directions: list[tuple[Any, ...]]
 ) -> list[Any]:
     """The tangents of f in several directions: recorded as one sweep, eagerly one by one."""
-    if context.current() is not None:
+    if ongoing.current() is not None:
         from jitad.trace import operators
 
         return operators.pushed(f, primals, directions, twin=True)[1]
@@ -75,7 +75,7 @@ class _Made:
 
     def inside(self) -> tuple[Any, ...]:
         """What it closes over; of one from outside a trace, as the trace has it."""
-        trace = context.current()
+        trace = ongoing.current()
         path = None if trace is None else trace.captures.path_of(self)
         if trace is None or path is None:
             return tuple(getattr(self, name) for name in self.closes_over)

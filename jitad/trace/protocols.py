@@ -25,15 +25,16 @@ import numpy as np
 from jitad.errors import JitadError, is_refusal
 from jitad.trace import acts
 from jitad.trace.around import modules
-from jitad.trace.around.libraries import is_library_thing
+from jitad.trace.around.libraries import is_library_file, is_library_thing, is_ours
 from jitad.trace.around.paths import Guard, Path, Root, shape_of
 from jitad.trace.around.unseen import may_change, untouched
 from jitad.trace.calls import call, special
 from jitad.trace.containers import gathered, partial, tabled
 from jitad.trace.containers.listed import KINDS
-from jitad.trace.context import Trace, current
+from jitad.trace.context import Trace
 from jitad.trace.joins.unset import Perhaps
-from jitad.trace.rewrite import is_library_file, is_ours, is_rewritten_code
+from jitad.trace.ongoing import current
+from jitad.trace.rewrite import is_rewritten_code
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
 from jitad.values.functions import implementation

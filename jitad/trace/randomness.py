@@ -16,8 +16,8 @@ import numpy as np
 from jitad.errors import JitadError, UnrepeatableError
 from jitad.tape.build import Leaf
 from jitad.trace.context import Trace
+from jitad.values.active import any_traced
 from jitad.values.kind import fail
-from jitad.values.registry import any_traced
 
 _NAMES = {False: (("loc", "scale"), ("low", "high")), True: (("mu", "sigma"), ("a", "b"))}
 _KINDS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator,

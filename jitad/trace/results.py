@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -14,24 +13,18 @@ import numpy as np
 from jitad.errors import JitadError, JitadTypeError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom
-from jitad.tape.types import DTYPES, Array
+from jitad.tape.types import DTYPES
 from jitad.trace.around.captures import Captures
 from jitad.trace.around.paths import Path
-from jitad.trace.containers.grown import variables
 from jitad.trace.containers.iterables import Counted
-from jitad.trace.containers.listed import LISTED, again
-from jitad.trace.containers.partial import DISORDER
-from jitad.trace.containers.stretch import Stretch, stretched
-from jitad.trace.containers.tabled import KINDS, TABLE, is_tabled
-from jitad.trace.joins.forms import Form, Grown, Handle, Keep, Maybe, Number, OneOf, Record
-from jitad.trace.joins.join import _container, extract
+from jitad.trace.joins.forms import Form, Keep, Maybe, OneOf, Record
+from jitad.trace.joins.join import extract
 from jitad.trace.joins.selected import key, things
-from jitad.trace.joins.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot
+from jitad.trace.joins.state import Arr, Num, Obj, Per, Rec, Sel, Snapshot
 from jitad.trace.joins.unify import Unifier
-from jitad.trace.joins.unset import UNSET
-from jitad.trace.texts import Text
+from jitad.trace.output import Output, There
 from jitad.values.array import ArrayHandle
-from jitad.values.complexes.number import Complex, plain
+from jitad.values.complexes.number import Complex
 from jitad.values.kind import is_number
 from jitad.values.ranges import Range
 from jitad.values.registry import call
@@ -46,32 +39,7 @@ def constant_tangent(leaf: Any) -> Any:
     return 0.0 if is_number(leaf) else leaf
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class There(Keep):
-    """A thing from outside, which stays itself: what it holds is written to it, if anything is."""
-
-    path: Path
-
-
 PathOf = Callable[[Any], Path | None]
-
-
-@dataclass(frozen=True, eq=False)
-class Output:
-    """How a Python value is made of results of the tape, and of things that are there."""
-
-    form: Form
-    first: int
-    count: int
-    there: tuple[There, ...] = ()
-
-    def rebuild(
-        self, flat: Sequence[Any], function: Any = None, args: Any = (), kwargs: Any = None
-    ) -> Any:
-        """The value, given all results of the tape as plain numbers and arrays."""
-        supply = iter(flat[self.first : self.first + self.count])
-        made = {id(f): f.path.get(function, args, kwargs) for f in self.there}
-        return _assemble(self.form, supply, made)
 
 
 def output_of(
@@ -198,107 +166,3 @@ def result_form(
             out = Keep(s)
     seen[id(s)] = out
     return out
-
-
-def scalar_class(f: Number | Handle) -> type | None:
-    """The class of NumPy scalars that have no equal in Python, which is what kernels return."""
-    t = f.type
-    number = t.ndim == 0 if isinstance(t, Array) else not t.py  # an array without axes is one
-    return np.dtype(t.dtype).type if number and t.dtype not in ("f8", "i8", "b1") else None
-
-
-def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
-    if id(f) in made:
-        return made[id(f)]
-    match f:
-        case Number() | Handle():
-            kind = scalar_class(f)
-            out = next(supply) if kind is None else kind(next(supply))
-        case Record(Rec(value, keys)) if keys in LISTED:
-            out = again(value, _assemble(f.parts[0], supply, made), keys[0], True)
-        case Record():
-            out = _whole(_container(f, [_assemble(p, supply, made) for p in f.parts]))
-            stretch = stretched(out)
-            if isinstance(out, tuple) and stretch is not None:
-                out = tuple(expanded(stretch))
-            elif stretch is not None:
-                out[:] = expanded(stretch)
-            if is_tabled(out):
-                keys, values = out.pop(TABLE)
-                out.update(zip(keys, values, strict=True))
-            if type(out) in KINDS:  # what is there on some paths only
-                for k in [k for k, v in out.items() if v is UNSET or k is DISORDER]:
-                    del out[k]
-        case OneOf(parts=parts):
-            flags = [next(supply) for _ in parts[1:]]
-            found = [_assemble(p, supply, made) for p in parts]
-            out = next((x for x, flag in zip(found, flags, strict=False) if flag), found[-1])
-        case Maybe(part, _, none):
-            flag = next(supply)
-            out = _assemble(part, supply, made)
-            out = out if flag else None if none else UNSET
-        case Keep(s):
-            out = s.value  # type: ignore[union-attr]
-        case _:
-            raise AssertionError(f)
-    made[id(f)] = out
-    return out
-
-
-def _whole(out: Any) -> Any:
-    """What is of parts on a tape only is as Python has it."""
-    if type(out) is Complex:
-        return plain(out.re, out.im)
-    return str(out) if type(out) is Text else out
-
-
-def made_of(kind: type, fields: dict[str, Any]) -> Any:
-    """An object with these attributes; its constructor is not called."""
-    out: Any = object.__new__(kind)
-    try:
-        out.__dict__.update(fields)
-    except AttributeError:  # it has slots
-        for k, v in fields.items():
-            object.__setattr__(out, k, v)
-    return _whole(out)
-
-
-def expanded(stretch: Stretch) -> list[Any]:
-    """The elements, where all are plain numbers and arrays: those that a kernel gave."""
-    return _elements(stretch.element, stretch.count, stretch.stores)
-
-
-def _elements(element: Form, count: int, stores: Any) -> list[Any]:
-    columns = [s[:count] for s in stores]
-    lists: list[Any] = [c.tolist() if c.ndim == 1 else list(map(np.array, c)) for c in columns]
-
-    if isinstance(element, Number) and scalar_class(element) is None:
-        out: list[Any] = lists[0]
-        return out
-
-    def part(f: Form, values: Iterator[Any]) -> Any:
-        match f:
-            case Number():
-                kind = scalar_class(f)
-                return next(values) if kind is None else kind(next(values))
-            case Handle():
-                return next(values)
-            case Record():
-                return _whole(_container(f, [part(p, values) for p in f.parts]))
-            case Maybe(inner):
-                there = next(values)
-                value = part(inner, values)
-                return value if there else None
-            case Grown(of, inner):
-                number, held = next(values), [next(values) for _ in variables(inner)]
-                return type(of.value)(_elements(inner, number, held))
-            case OneOf(parts=parts):
-                flags = [next(values) for _ in parts[1:]]
-                found = [part(p, values) for p in parts]
-                return next((x for x, is_it in zip(found, flags, strict=False) if is_it), found[-1])
-            case Keep(s):
-                return s.value  # type: ignore[union-attr]
-        raise AssertionError(f)
-
-    rows: Any = zip(*lists, strict=True) if lists else ((),) * count
-    return [part(element, iter(row)) for row in rows]

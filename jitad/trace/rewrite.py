@@ -9,18 +9,12 @@ from __future__ import annotations
 import __future__
 
 import ast
-import functools
-import sysconfig
 from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
-import numpy as np
-import scipy
-
 from jitad.errors import JitadError
 from jitad.tape.ir import Pos
-from jitad.trace.around.libraries import LIKE_USERS
 from jitad.trace.joins.unset import UNSET
 from jitad.trace.refused import check_refused
 from jitad.trace.syntax.comprehensions import COMPREHENSIONS, Hoist
@@ -91,44 +85,6 @@ def is_rewritten(f: FunctionType) -> bool:
 
 def is_rewritten_code(code: CodeType) -> bool:
     return code in _rewritten
-
-
-_library = tuple(
-    {p for k in ("stdlib", "platstdlib", "purelib", "platlib") if (p := sysconfig.get_path(k))}
-    | {__file__.rsplit("/trace/", 1)[0]}
-)
-
-_OURS = __file__.rsplit("/trace/", 1)[0]
-# what Python's library does, which is at no place of its own
-AS_WRITTEN = frozenset(f"{_OURS}/plain/{name}.py" for name in (
-    "as_written", "endless", "gathered", "passed_on", "tabled", "taken_in"))  # fmt: skip
-# Ours, but as a user writes; NumPy's polynomials and SciPy's formulas for distributions, written in
-# Python over what has replacements.
-_LIKE_USERS = (f"{_OURS}/plain/", f"{np.polynomial.__path__[0]}/",
-               f"{scipy.__path__[0]}/stats/_continuous_distns.py",
-               f"{scipy.__path__[0]}/stats/_discrete_distns.py")  # fmt: skip
-
-
-def is_library(f: FunctionType) -> bool:
-    """True of functions that are never rewritten: the standard library's and installed ones."""
-    file = f.__code__.co_filename
-    if file.startswith(_LIKE_USERS):
-        return False
-    if file == functools.__file__ and "_from_" in f.__code__.co_name:
-        return False  # of `functools.total_ordering`
-    if (f.__module__, f.__qualname__.partition(".")[0]) in LIKE_USERS:
-        return False
-    return is_library_file(file) or (
-        file.startswith("<string>") and f.__module__ == "collections"
-    )
-
-
-def is_library_file(file: str) -> bool:
-    return file.startswith((*_library, "<frozen")) or "/site-packages/" in file
-
-
-def is_ours(code: CodeType) -> bool:
-    return code.co_filename.startswith(_OURS)
 
 
 def _cell(value: Any) -> Any:

@@ -34,23 +34,23 @@ from jitad.trace.containers.iterables import made_of, sequence
 from jitad.trace.containers.lists import become_rows, run
 from jitad.trace.containers.rows import row_of
 from jitad.trace.containers.stretch import stretched
-from jitad.trace.context import current
 from jitad.trace.flow.generators import listed, written
 from jitad.trace.identity import COPIES
 from jitad.trace.joins.which import told_apart
 from jitad.trace.library import native
+from jitad.trace.ongoing import current
 from jitad.trace.places import METHODS, del_item, get_item, set_item
 from jitad.trace.syntax.hooking import Site
 from jitad.trace.texts import converted, text
 from jitad.trace.wide import checked
 from jitad.values import operators
+from jitad.values.active import any_traced
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
 from jitad.values.functions import implementation
 from jitad.values.journal import is_held, made
 from jitad.values.kind import fail, type_of
 from jitad.values.number import Number
-from jitad.values.registry import any_traced
 
 _ADD, _MULT, _POW = (getattr(hooks, name) for name in ("Add", "Mult", "Pow"))
 

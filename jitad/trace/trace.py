@@ -10,155 +10,45 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from jitad.errors import GuardMiss, Guessed, JitadError, JitadExtentError, UnknownDepthError
+from jitad.errors import Guessed, JitadError, UnknownDepthError
 from jitad.primitives.schedules import Memory
 from jitad.structures import is_node, registered
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Block, Pos, Tape, Var, walk
 from jitad.tape.types import Array, Scalar, Type
-from jitad.trace import context, stand_ins
+from jitad.trace import context, ongoing, stand_ins
 from jitad.trace.around import distinct
-from jitad.trace.around.captures import Captures, refill
+from jitad.trace.around.captures import Captures
 from jitad.trace.around.floatlists import Floats
 from jitad.trace.around.longlists import float_list
-from jitad.trace.around.paths import Guard, Input, Path, cell_of
+from jitad.trace.around.paths import Guard, Input, Path
 from jitad.trace.calls import call
-from jitad.trace.containers.stretch import Room
+from jitad.trace.commits import commits_of
 from jitad.trace.context import Again, DeadPath, Insight, Region, Trace, Written, assign
 from jitad.trace.flow.attempts import diverted, would_catch
 from jitad.trace.flow.observe import Decisions
 from jitad.trace.flow.raising import raises_for_the_user
 from jitad.trace.joins.forms import Form, Handle, Record
 from jitad.trace.joins.join import build, extract, kinds
-from jitad.trace.joins.snapshot import Arr, Rec, Snapshot, snapshot
+from jitad.trace.joins.snapshot import snapshot
+from jitad.trace.joins.state import Arr, Rec, Snapshot
 from jitad.trace.joins.unset import UNSET
 from jitad.trace.places import local
-from jitad.trace.results import Output, around, handed_on, output_of, result_form
+from jitad.trace.results import handed_on, output_of, result_form
+from jitad.trace.traced import Shaped, Traced, Valued
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
-from jitad.values.journal import MISSING
 from jitad.values.kind import building
 from jitad.where import caller
 
-__all__ = ["Shaped", "Traced", "Valued", "leaves", "stand_ins", "trace", "trace_block"]
-
-
-@dataclass(frozen=True)
-class Shaped:
-    """An array argument with example extents: an axis of 1 is taken to be 1 always."""
-
-    type: Array
-    extents: tuple[int, ...]
-    content: np.ndarray | None = field(default=None, compare=False)  # should it be needed
-
-
-@dataclass(frozen=True)
-class Valued:
-    """A number argument with its value in the call that is traced for, should it be needed."""
-
-    type: Scalar
-    value: Any
-
-
-@dataclass(frozen=True, eq=False)
-class Commit:
-    """A write that outlives the call: see `Traced.commit`."""
-
-    path: Path  # of what is written to
-    slot: Any  # "content", "items", ("cell", name), ("attr", name), or the name of a global
-    output: Output | None  # None: the thing is deleted
-
-    def prepared(
-        self, flat: Sequence[Any], function: Any, args: Any = (), kwargs: Any = None
-    ) -> tuple[Any, Any]:
-        """What is written to, and what is written."""
-        value: Any = MISSING
-        if self.output is not None:
-            value = self.output.rebuild(flat, function, args, kwargs)
-        path = self.path
-        if isinstance(self.slot, tuple) and self.slot[0] == "cell":  # the function that has it
-            path = Path(path.root, path.steps[:-1])
-        return path.get(function, args, kwargs), MISSING if value is UNSET else value
-
-    def apply(self, target: Any, value: Any) -> None:
-        match self.slot:
-            case ("cell", name):
-                if value is not MISSING:
-                    cell_of(target, name).cell_contents = value
-            case "content":
-                target[...] = value
-            case "items":
-                refill(target, value)
-            case "appended":
-                target.extend(v for v in value if v is not UNSET)
-            case ("attr", name):
-                if value is not MISSING:
-                    setattr(target, name, value)
-                elif hasattr(target, name):
-                    delattr(target, name)
-            case str(name):
-                module = target.__globals__
-                if value is MISSING:
-                    module.pop(name, None)
-                else:
-                    module[name] = value
-
-
-@dataclass(frozen=True, eq=False)
-class Traced:
-    """A tape and what a call of it needs.
-
-    The tape's parameters are `inputs` (from arguments) and `captures` (from elsewhere), each of
-    which says its `var`; the order is that of `tape.body.params`.  Its results are those of
-    `output` and then those of the commits.
-    """
-
-    tape: Tape
-    inputs: tuple[Input, ...]
-    captures: tuple[Input, ...]
-    guards: tuple[Guard, ...]
-    output: Output
-    commits: tuple[Commit, ...]
-    guessed: dict[Any, str]  # opaque functions that are taken to give a float
-    relied: tuple[tuple[Path, Any], ...] = ()  # arguments that guards ask to have these values
-    rooms: tuple[Room, ...] = ()  # of the lists that grow
-    new_keys: dict[str, Pos] = field(default_factory=dict)  # of NewKey's: where the dict is made
-    ran: tuple[Any, ...] = ()  # the functions that were called, the user's and of libraries
-
-    def arguments(self, function: Any, args: Any = (), kwargs: Any = None) -> list[Any]:
-        """The values of all parameters, in order."""
-        every: list[Any] = [*self.inputs, *self.captures]
-        known = {i.var: i for i in every}
-        return [known[v].get(function, args, kwargs) for v in self.tape.body.params]
-
-    def commit(
-        self, flat: Sequence[Any], function: Any, args: Any = (), kwargs: Any = None
-    ) -> None:
-        """Make all writes, once, after the kernel has succeeded.
-
-        What is written to, and what is written, is found before: then each thing is still there.
-        """
-        prepared = [(c, c.prepared(flat, function, args, kwargs)) for c in self.commits]
-        for c, (target, value) in prepared:
-            c.apply(target, value)
-
-    @property
-    def misses(self) -> tuple[type[JitadError], ...]:
-        """The errors after which a call is tried again: what prints can't take that back."""
-        blocks = [self.tape.body, *(f.body for f in self.tape.functions.values())]
-        prints = any(e.op == "print" for b in blocks for e in walk(b))
-        return (GuardMiss,) if prints else (GuardMiss, JitadExtentError)
-
-    def missed(self, function: Any, args: Any = (), kwargs: Any = None) -> list[Guard]:
-        """The guards that do not hold now."""
-        return [g for g in self.guards if not g.holds(function, args, kwargs)]
+__all__ = ["leaves", "stand_ins", "trace", "trace_block"]
 
 
 def trace(
@@ -251,7 +141,7 @@ def _trace(
             result = None if result is UNSET else result  # every path raises, at run time
             outputs: list[Atom] = []
             output = output_of(builder, snapshot(result), outputs, handed_on(captures))
-            commits = _commits(running, outputs)
+            commits = commits_of(running, outputs)
             distinct.memories_differ(captures)
             distinct.keys_differ(captures)
             if orders := captures.keep_in_order():
@@ -367,31 +257,6 @@ def _leaf_argument(captures: Captures, inputs: list[Input], a: Any, path: Path) 
     return handle
 
 
-# -- results --------------------------------------------------------------------------------------
-
-
-def _commits(running: Trace, outputs: list[Atom]) -> list[Commit]:
-    """Writes to things that are found from outside."""
-    commits: list[Commit] = []
-    writes = list(running.journal.frames[-1].values())
-    whole = {id(w.target) for w in writes if w.slot == "items"}
-    for w in writes:
-        path = running.captures.path_of(w.target)
-        if path is None or (w.slot == "appended" and id(w.target) in whole):
-            continue
-        if w.slot == "_lost":
-            running.refuse_lost(w.target)
-        distinct.written(running.captures, w.target)
-        value = w.read()
-        if value is MISSING:
-            commits.append(Commit(path, w.slot, None))
-            continue
-        found = around(running.captures, w.target)
-        output = output_of(running.builder, snapshot(value), outputs, found)
-        commits.append(Commit(path, w.slot, output))
-    return commits
-
-
 # -- blocks ---------------------------------------------------------------------------------------
 
 
@@ -429,7 +294,7 @@ def trace_block(
     Every number and array in args becomes a parameter of the block: those given, or new ones of
     the same types, in the order of `leaves(args)`.
     """
-    running = context.current()
+    running = ongoing.current()
     assert running is not None, "trace_block needs a running trace"
     b = running.builder
     s = snapshot(tuple(args))
@@ -461,7 +326,7 @@ def trace_block(
 
 def leaves(args: Sequence[Any]) -> list[Atom]:
     """The numbers and array contents in args, as atoms of the running trace."""
-    running = context.current()
+    running = ongoing.current()
     assert running is not None
     s = snapshot(tuple(args))
     return extract(running.builder, _parameter_form(s), s, [])

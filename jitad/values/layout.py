@@ -20,6 +20,7 @@ from jitad.tape.build import Leaf
 from jitad.values import extents, journal
 from jitad.values.broadcast import stretch
 from jitad.values.extents import Int, product
+from jitad.values.memory import ascending
 from jitad.values.number import Number, bind
 from jitad.values.views import At, Reshaped, Shown, Window
 
@@ -62,10 +63,6 @@ class Given:
     def __post_init__(self) -> None:
         for source in self.of:
             source.decides.append(self)
-
-
-def is_as_needed(a: np.ndarray[Any, Any], need: str) -> bool:
-    return bool(a.flags.c_contiguous) if need == "whole" else in_order(a)
 
 
 def gives_view(a: ArrayHandle, shape: tuple[Int, ...]) -> bool | None:
@@ -216,8 +213,7 @@ def is_one_of(made: Any, ones: Iterable[Any]) -> Any:
 def in_order(a: Any) -> bool:
     """Does no axis go in larger steps than one before it?"""
     if isinstance(a, np.ndarray):
-        steps = [abs(s) for s, n in zip(a.strides, a.shape, strict=True) if n != 1]
-        return steps == sorted(steps, reverse=True)
+        return ascending(a)
     if isinstance(a, (list, tuple)):
         return all(map(in_order, a))
     if hasattr(a, "re"):

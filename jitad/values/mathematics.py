@@ -11,13 +11,14 @@ from typing import Any
 
 from jitad.errors import JitadIntegerError, JitadTypeError, JitadValueError
 from jitad.values import operators
+from jitad.values.active import any_traced
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import elementwise
 from jitad.values.kind import fail, require, type_of, wrong_type
 from jitad.values.loops import fold
 from jitad.values.number import Number, bind
 from jitad.values.python_functions import to_bool, to_float, to_python
-from jitad.values.registry import any_traced, call, replaces
+from jitad.values.registry import call, replaces
 
 _Test = Callable[..., Any]
 

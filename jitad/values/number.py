@@ -17,6 +17,7 @@ import numpy as np
 
 from jitad.primitives import TABLE, Primitive
 from jitad.primitives.unloaded import loaded
+from jitad.values.active import Active
 
 NO_PARAMS: dict[str, Any] = {}  # never written
 
@@ -178,7 +179,7 @@ def _unary(name: str) -> Callable[[Any], Any]:
     return operator
 
 
-class Number:
+class Number(Active):
     """Base of all traced and tagged values, scalars and array contents alike."""
 
     __slots__ = ()

@@ -17,11 +17,12 @@ from jitad.errors import JitadIntegerError, JitadTypeError, JitadValueError
 from jitad.tape.build import Leaf
 from jitad.tape.types import Scalar
 from jitad.values import operators
+from jitad.values.active import any_traced
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
 from jitad.values.kind import fail, is_python, primal, require, type_of
 from jitad.values.number import Number, bind
-from jitad.values.registry import any_traced, call, of_complex, replaces
+from jitad.values.registry import call, of_complex, replaces
 
 _PYTHON_TYPES = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 

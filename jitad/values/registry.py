@@ -21,6 +21,7 @@ import numpy as np
 
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.structures import traced_complex
+from jitad.values.active import any_traced
 from jitad.values.kind import fail, type_of, wrong_type
 from jitad.values.number import Number
 
@@ -390,25 +391,6 @@ _REAL = frozenset((float, int, bool, str))
 _COMPLEX = frozenset((complex, np.complex64, np.complex128))
 
 # -- plain operands -------------------------------------------------------------------------------
-
-
-def is_traced(value: Any) -> bool:
-    """True of a Number, of a handle onto one, and of a list or tuple with one in it."""
-    if isinstance(value, Number):
-        return True
-    if type(value) in _PLAIN:
-        return False
-    concrete = getattr(value, "concrete", None)  # handles
-    if concrete is not None and hasattr(value, "peek"):
-        return not concrete
-    return isinstance(value, (list, tuple)) and any_traced(value)
-
-
-_PLAIN = frozenset((float, int, bool, str, np.ndarray))
-
-
-def any_traced(values: Iterable[Any]) -> bool:
-    return any(map(is_traced, values))
 
 
 def _taken(original: Any, args: Any, kwargs: dict[str, Any], kinds: Any = None) -> Any:

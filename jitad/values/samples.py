@@ -15,10 +15,11 @@ import numpy as np
 
 from jitad.errors import JitadError
 from jitad.values import extents
+from jitad.values.active import any_traced
 from jitad.values.kind import fail, require
 from jitad.values.number import bind
 from jitad.values.python_functions import to_python
-from jitad.values.registry import any_traced, call, replaces
+from jitad.values.registry import call, replaces
 
 
 class _StatisticsError(JitadError, of.StatisticsError):

@@ -15,10 +15,11 @@ from jitad.errors import JitadTypeError, JitadValueError
 from jitad.primitives import TABLE
 from jitad.tape.build import Leaf
 from jitad.values import extents
+from jitad.values.active import is_traced
 from jitad.values.kind import fail, missing, primal, require, wrong_type
 from jitad.values.number import Number, bind
 from jitad.values.ranges import Range, relied
-from jitad.values.registry import call, call_plain, implementation, is_traced, unsupported
+from jitad.values.registry import call, call_plain, implementation, unsupported
 from jitad.values.views import Flat
 
 

@@ -20,6 +20,7 @@ import pytest
 import jitad.calls.compiled
 import jitad.calls.kept
 import jitad.specialise.pipeline
+import jitad.trace.trace
 from jitad import jit_grad
 from jitad.emit import native, numba_private
 
@@ -158,7 +159,7 @@ class Interrupted(BaseException):
 
 
 PLACES: list[tuple[Any, str]] = [
-    (jitad.calls.compiled, "trace"),
+    (jitad.trace.trace, "trace"),
     (jitad.specialise.pipeline, "specialise"),
     (jitad.calls.kept, "kernel"),
     (jitad.calls.compiled, "python_entry"),

@@ -21,7 +21,7 @@ import pytest
 
 import jitad
 from jitad import jit, jit_grad, jit_value_and_grad, set_memory
-from jitad.calls import compiled, recalled
+from jitad.calls import recalled
 from jitad.emit import native
 from jitad.emit.owncode import code, packages
 from jitad.trace.trace import trace
@@ -61,7 +61,7 @@ def process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Process:
         exec(source, space)
         return space[name]
 
-    monkeypatch.setattr(compiled, "trace", counted)
+    monkeypatch.setattr("jitad.trace.trace.trace", counted)
     monkeypatch.setattr(native, "compile", in_python)
     for name in ("objective", "helpers"):
         monkeypatch.setitem(sys.modules, name, None)
@@ -326,14 +326,14 @@ def test_what_was_found_shows_all_that_a_trace_shows(process: Process) -> None:
 
 MAIN = """
 import numpy as np
-import jitad.calls.compiled as compiled
+import jitad.trace.trace as tracing
 from jitad import jit_grad
 from scipy.special import gammaln
 from objective import f
 
 traces = []
-trace = compiled.trace
-compiled.trace = lambda *given: traces.append(1) or trace(*given)
+trace = tracing.trace
+tracing.trace = lambda *given: traces.append(1) or trace(*given)
 a = np.array([[4.0, 1.0], [1.0, 3.0]])
 print(*jit_grad(f)(a).ravel().round(9), len(traces))
 """

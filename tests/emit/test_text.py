@@ -10,7 +10,7 @@ from jitad.emit.kernel import kernel
 from jitad.emit.lower import emit
 from jitad.emit.print_python import Expr, apply, literal
 from jitad.errors import JitadIndexError
-from jitad.primitives.late import late
+from jitad.late import late
 from jitad.tape.build import Builder
 from jitad.tape.ir import Pos, lit
 from jitad.tape.types import FLOAT, INT, Array, Scalar

@@ -14,7 +14,7 @@ from jitad.errors import (
     JitadValueError,
     JitadZeroDivisionError,
 )  # fmt: skip
-from jitad.primitives.late import late
+from jitad.late import late
 from jitad.specialise.gather import gather
 from jitad.specialise.pipeline import PIPELINE
 from jitad.tape.types import INT

@@ -11,7 +11,8 @@ import numpy as np
 from jitad.tape.interpret import interpret
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.tape.verify import verify
-from jitad.trace.trace import Shaped, Traced, trace
+from jitad.trace.trace import trace
+from jitad.trace.traced import Shaped, Traced
 
 
 def abstract(value: Any, shaped: bool = True) -> Any:

@@ -499,7 +499,7 @@ def test_writes_under_a_derivative_operator_follow_the_branch():
 
 def test_a_function_in_a_block_carries_the_journal():
     from jitad.tape.types import Array, Scalar
-    from jitad.trace import context
+    from jitad.trace import ongoing
     from jitad.trace.trace import leaves, trace, trace_block
 
     class Counter:
@@ -507,12 +507,12 @@ def test_a_function_in_a_block_carries_the_journal():
 
     c = Counter()
     c.n = 1.0
-    scope = {"context": context, "leaves": leaves, "trace_block": trace_block}
+    scope = {"ongoing": ongoing, "leaves": leaves, "trace_block": trace_block}
     exec(  # a generated special method is library code to the tracer
         "def __apply__(h, *args):\n"
         "    inner = trace_block(h, args, leaves(args))\n"
         "    for e in inner.block.equations:\n"
-        "        context.current().builder.append(e)\n"
+        "        ongoing.current().builder.append(e)\n"
         "    return inner.finish(inner.block.results)\n",
         scope,
     )

@@ -7,7 +7,7 @@ import pytest
 
 from jitad import FallbackWarning, grad, jit, jit_grad
 from jitad.errors import JitadTypeError
-from jitad.trace.joins.snapshot import Num
+from jitad.trace.joins.state import Num
 from jitad.trace.joins.unify import Unifier
 from tests.trace.running import check
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,8 @@ class ContentCache(caching._Cache):
     and is written once.
     """
 
-    def __init__(self, folder: Path | None, module: str) -> None:
-        self._folder, self._module = folder, module
+    def __init__(self, folder: Path | None, module: str, missed: Callable[[], None]) -> None:
+        self._folder, self._module, self._missed = folder, module, missed
         self._on = folder is not None
 
     @property
@@ -47,6 +48,12 @@ class ContentCache(caching._Cache):
         return self._folder / f"{self._module}-{name}.bin"
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = self._found(sig, target_context)
+        if found is None:
+            self._missed()  # Numba compiles it now
+        return found
+
+    def _found(self, sig: Any, target_context: Any) -> Any:
         if not self._on:
             return None
         content = cachefiles.unseal(cachefiles.read(self._file(sig)))

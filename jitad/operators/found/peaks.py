@@ -9,8 +9,9 @@ import scipy.signal as ss
 
 from jitad.errors import JitadTypeError
 from jitad.operators.found import answers, indices
+from jitad.values.active import any_traced
 from jitad.values.kind import fail
-from jitad.values.registry import any_traced, call, replaces
+from jitad.values.registry import call, replaces
 
 
 @replaces(ss.find_peaks)

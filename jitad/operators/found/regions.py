@@ -15,8 +15,9 @@ import scipy.ndimage as nd
 
 from jitad.errors import JitadTypeError
 from jitad.operators.found import answers, indices
+from jitad.values.active import is_traced
 from jitad.values.kind import fail
-from jitad.values.registry import call, is_traced, replaces
+from jitad.values.registry import call, replaces
 
 
 def _truth(image: Any) -> Any:

@@ -15,8 +15,9 @@ from jitad.errors import JitadTypeError
 from jitad.trace import hooks
 from jitad.trace.containers.iterables import with_ints
 from jitad.trace.library import native
+from jitad.values.active import any_traced
 from jitad.values.kind import fail
-from jitad.values.registry import any_traced, of_complex, replaces
+from jitad.values.registry import of_complex, replaces
 
 REMEDY = "Write it with supported functions, or keep its operands plain."
 

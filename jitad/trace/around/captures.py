@@ -27,7 +27,7 @@ from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Lit, Var, lit
 from jitad.tape.types import DTYPES, Array, Scalar, type_of_constant
 from jitad.trace.around.floatlists import is_long
-from jitad.trace.around.libraries import CACHED, is_fixed_by_numba, is_library_thing
+from jitad.trace.around.libraries import CACHED, is_fixed_by_numba, is_library, is_library_thing
 from jitad.trace.around.objects import check_visible, holds_attributes, is_unchanging
 from jitad.trace.around.paths import (
     PLAIN_ARRAYS,
@@ -40,11 +40,11 @@ from jitad.trace.around.paths import (
 )
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.joins.unset import UNSET, Perhaps
-from jitad.trace.rewrite import is_library
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
 from jitad.values.journal import MISSING, found
-from jitad.values.layout import GAPPED, LOOSE, Given, Source, is_as_needed
+from jitad.values.layout import GAPPED, LOOSE, Given, Source
+from jitad.values.memory import is_as_needed
 from jitad.values.number import Number
 from jitad.values.stand_ins import maker
 

@@ -1,19 +1,38 @@
-"""Which modules, and which things in them, are not the user's?  What have libraries wrapped?"""
+"""Which modules, functions and classes are not the user's?  What have libraries wrapped?"""
 
 from __future__ import annotations
 
 import functools
 import sys
-from types import ModuleType
+import sysconfig
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
+import scipy
 from numba import types
 
 # Classes that are traced as they are written, as NumPy's polynomials are.
 LIKE_USERS = frozenset(
     {("statistics", "NormalDist"), ("collections", "UserDict"), ("collections", "UserList")}
 )
+
+_library = tuple(
+    {p for k in ("stdlib", "platstdlib", "purelib", "platlib") if (p := sysconfig.get_path(k))}
+    | {__file__.rsplit("/trace/", 1)[0]}
+)
+
+_OURS = __file__.rsplit("/trace/", 1)[0]
+# what Python's library does, which is at no place of its own
+AS_WRITTEN = frozenset(f"{_OURS}/plain/{name}.py" for name in (
+    "as_written", "endless", "gathered", "passed_on", "tabled", "taken_in"))  # fmt: skip
+# Ours, but as a user writes; NumPy's polynomials and SciPy's formulas for distributions, written in
+# Python over what has replacements.
+_LIKE_USERS = (f"{_OURS}/plain/", f"{np.polynomial.__path__[0]}/",
+               f"{scipy.__path__[0]}/stats/_continuous_distns.py",
+               f"{scipy.__path__[0]}/stats/_discrete_distns.py")  # fmt: skip
+
+COMPILED: set[type] = set()  # classes of compiled functions, whose attribute `f` is traced instead
 
 CACHED = type(functools.cache(lambda: None))  # a function that keeps its results
 
@@ -34,6 +53,28 @@ def is_library_module(module: ModuleType) -> bool:
         # built in, or frozen; what was made by hand is the user's
         return module.__spec__ is not None and module.__name__ != "__main__"
     return "/site-packages/" in file or file.startswith(sys.prefix) or "/lib/python3" in file
+
+
+def is_library(f: FunctionType) -> bool:
+    """True of functions that are never rewritten: the standard library's and installed ones."""
+    file = f.__code__.co_filename
+    if file.startswith(_LIKE_USERS):
+        return False
+    if file == functools.__file__ and "_from_" in f.__code__.co_name:
+        return False  # of `functools.total_ordering`
+    if (f.__module__, f.__qualname__.partition(".")[0]) in LIKE_USERS:
+        return False
+    return is_library_file(file) or (
+        file.startswith("<string>") and f.__module__ == "collections"
+    )
+
+
+def is_library_file(file: str) -> bool:
+    return file.startswith((*_library, "<frozen")) or "/site-packages/" in file
+
+
+def is_ours(code: CodeType) -> bool:
+    return code.co_filename.startswith(_OURS)
 
 
 def is_ufunc_of_numba(f: Any) -> bool:

@@ -19,7 +19,8 @@ from typing import Any
 from jitad.errors import JitadError
 from jitad.trace.around.libraries import is_library_thing
 from jitad.trace.around.paths import Guard, Path, Root
-from jitad.trace.context import Trace, current
+from jitad.trace.context import Trace
+from jitad.trace.ongoing import current
 from jitad.values.kind import fail
 from jitad.values.stand_ins import StandIn, stands_for
 

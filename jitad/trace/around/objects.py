@@ -18,8 +18,7 @@ import numpy as np
 
 from jitad.errors import JitadTypeError
 from jitad.tape.ir import Pos
-from jitad.trace.around.libraries import is_library_thing
-from jitad.trace.rewrite import is_library
+from jitad.trace.around.libraries import is_library, is_library_thing
 
 CONTAINERS = (list, dict, tuple, set, frozenset, deque)
 

@@ -18,7 +18,7 @@ from jitad.tape.ir import Var
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.trace.around.floatlists import as_array, is_long
 from jitad.trace.around.objects import is_as_it_was
-from jitad.values.layout import is_as_needed
+from jitad.values.memory import is_as_needed
 
 PLAIN_ARRAYS = (np.ndarray, np.memmap)  # other kinds of array have arithmetic of their own
 

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadTypeError
-from jitad.trace.around.libraries import CACHED
+from jitad.trace.around.libraries import CACHED, COMPILED
 from jitad.trace.around.objects import CONTAINERS, attributes, holds_attributes, is_unchanging
 from jitad.trace.around.paths import Guard
-from jitad.trace.context import Trace, current
+from jitad.trace.context import Trace
+from jitad.trace.ongoing import current
+from jitad.values.active import any_traced
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
-from jitad.values.registry import any_traced
 
 TELLING: dict[Any, str] = {repr: "__repr__", str: "__str__", hash: "__hash__"}
 
@@ -34,8 +35,6 @@ def is_outside(trace: Trace | None, value: Any) -> bool:
     """True of an object from outside whose attributes are read one by one."""
     if trace is None or isinstance(value, _THEMSELVES):
         return False
-    from jitad.trace.calls import COMPILED  # which shows texts
-
     if isinstance(value, _OTHERWISE) or type(value) in COMPILED or is_unchanging(value):
         return False
     return (not hasattr(value, "py_func") and holds_attributes(value)

@@ -21,7 +21,8 @@ from jitad.trace.containers.writtenback import became_element
 from jitad.trace.joins import selected
 from jitad.trace.joins.forms import Form, Grown, Handle, Keep, Maybe, Number, OneOf, Record
 from jitad.trace.joins.join import _container, _rebuilt
-from jitad.trace.joins.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot, stretch_of
+from jitad.trace.joins.snapshot import stretch_of
+from jitad.trace.joins.state import Arr, Num, Obj, Per, Rec, Sel, Snapshot
 from jitad.values.array import ArrayHandle
 from jitad.values.chosen import each
 from jitad.values.journal import active, check_object

@@ -39,9 +39,9 @@ from jitad.trace.containers.listed import (
 from jitad.trace.containers.lists import run
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.containers.writing import MUTABLE, note
-from jitad.trace.context import current
 from jitad.trace.joins.forms import Number
 from jitad.trace.joins.unset import Among, is_optional
+from jitad.trace.ongoing import current
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import made
 from jitad.values.kind import fail, require

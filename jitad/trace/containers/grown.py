@@ -26,7 +26,8 @@ from jitad.trace.joins import selected
 from jitad.trace.joins.forms import Form, Grown, Handle, Keep, Maybe, Number, OneOf, Record
 from jitad.trace.joins.join import kinds, signature
 from jitad.trace.joins.mismatch import Mismatch, describe, scalar
-from jitad.trace.joins.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot, stretch_of
+from jitad.trace.joins.snapshot import stretch_of
+from jitad.trace.joins.state import Arr, Num, Obj, Per, Rec, Sel, Snapshot
 from jitad.trace.joins.unify import Unifier, _kind, _shape, join_types, number_or_array, same
 from jitad.values import extents, journal
 from jitad.values.array import ArrayHandle
@@ -74,7 +75,7 @@ def _room_here() -> Atom:
 
 
 def _trace() -> Any:
-    from jitad.trace.context import current
+    from jitad.trace.ongoing import current
 
     trace = current()
     assert trace is not None

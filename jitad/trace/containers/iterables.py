@@ -230,7 +230,7 @@ ENDLESS: WeakKeyDictionary[Any, Callable[[], Callable[[Any], Any]]] = WeakKeyDic
 
 def _endless(x: Any) -> Counted | None:
     """What such a generator yields, of which nothing was taken yet; nothing can be taken after."""
-    from jitad.trace.context import current  # which knows of what is iterated
+    from jitad.trace.ongoing import current  # which knows of what is iterated
 
     trace = current()
     if not isinstance(x, GeneratorType) or x not in ENDLESS or trace is None:
@@ -338,8 +338,8 @@ MOST_THINGS = 64  # that a traced number chooses from
 
 
 def _any_of(items: Any, k: Leaf) -> Any:
-    from jitad.trace.context import current  # which knows of what is iterated
     from jitad.trace.joins.selected import fork
+    from jitad.trace.ongoing import current  # which knows of what is iterated
 
     trace = current()
     if not items or len(items) > MOST_THINGS or (trace is not None and trace.counts_out(k)):

@@ -28,11 +28,12 @@ from jitad.trace.containers.iterables import pick
 from jitad.trace.containers.listed import listed
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.containers.writing import note
-from jitad.trace.context import Again, Trace, current
+from jitad.trace.context import Again, Trace
 from jitad.trace.identity import COPIES
 from jitad.trace.joins.selected import either, fork
 from jitad.trace.joins.unset import is_among, is_optional
 from jitad.trace.joins.which import told_apart
+from jitad.trace.ongoing import current
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex

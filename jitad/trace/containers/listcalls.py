@@ -23,6 +23,7 @@ import numpy as np
 from jitad.errors import JitadValueError
 from jitad.plain import as_written, passed_on
 from jitad.tape.build import Leaf
+from jitad.trace.around.libraries import is_library
 from jitad.trace.comparisons import compares
 from jitad.trace.containers.iterables import Counted, sequence, zip_
 from jitad.trace.containers.lists import (
@@ -45,15 +46,15 @@ from jitad.trace.containers.lists import (
 from jitad.trace.containers.spread_out import Spread, called
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.joins.forms import Form, Handle, Number, Record
-from jitad.trace.rewrite import is_library
 from jitad.values import extents
+from jitad.values.active import any_traced
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import made
 from jitad.values.kind import is_number, require
 from jitad.values.layout import in_c_order, loosen
 from jitad.values.number import Number as Traced
 from jitad.values.number import bind
-from jitad.values.registry import any_traced, handing, implementation
+from jitad.values.registry import handing, implementation
 
 
 def function(f: Any, args: tuple[Any, ...]) -> Any:

@@ -30,19 +30,22 @@ from jitad.trace.containers.rows import row_of
 from jitad.trace.containers.stretch import Stretch, stretched
 from jitad.trace.containers.writing import note, writes
 from jitad.trace.containers.writtenback import writing
-from jitad.trace.context import Again, Trace, current
+from jitad.trace.context import Again, Trace
 from jitad.trace.joins.forms import Grown, Number, Record, only_floats
 from jitad.trace.joins.join import signature
 from jitad.trace.joins.mismatch import Mismatch
-from jitad.trace.joins.snapshot import Rec, snapshot
+from jitad.trace.joins.snapshot import snapshot
+from jitad.trace.joins.state import Rec
+from jitad.trace.ongoing import current
 from jitad.trace.rewrite import rewrite
 from jitad.values import extents
+from jitad.values.active import any_traced
 from jitad.values.array import ArrayHandle
 from jitad.values.indexing import parse
 from jitad.values.journal import made
 from jitad.values.kind import fail, require, type_of
 from jitad.values.number import bind
-from jitad.values.registry import any_traced, implementation
+from jitad.values.registry import implementation
 from jitad.values.views import Range, all_of
 
 MORE = 8  # elements that a list gets room for where it is full

@@ -16,9 +16,9 @@ from jitad.tape.build import Leaf
 from jitad.trace.calls import call
 from jitad.trace.containers import lists
 from jitad.trace.containers.iterables import begun, sequence
-from jitad.trace.context import current
 from jitad.trace.flow.branches import truth
 from jitad.trace.flow.choices import choose
+from jitad.trace.ongoing import current
 from jitad.values.array import ArrayHandle
 from jitad.values.functions import implementation
 from jitad.values.journal import made

@@ -16,8 +16,8 @@ from jitad.trace.containers import lists, writtenback
 from jitad.trace.containers.grown import variables
 from jitad.trace.containers.lists import refused, run
 from jitad.trace.containers.stretch import Stretch, stretched
-from jitad.trace.context import current
 from jitad.trace.joins.forms import Record
+from jitad.trace.ongoing import current
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import made
 from jitad.values.kind import require

@@ -16,7 +16,8 @@ from jitad.trace.containers.lists import place
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.containers.writing import note
 from jitad.trace.containers.writtenback import moved, writing
-from jitad.trace.context import Trace, current
+from jitad.trace.context import Trace
+from jitad.trace.ongoing import current
 from jitad.trace.places import get_item, set_item
 from jitad.values.array import ArrayHandle
 

@@ -21,7 +21,8 @@ from jitad.plain import tabled as written
 from jitad.tape.ir import Pos
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.containers.writing import note
-from jitad.trace.context import Again, current
+from jitad.trace.context import Again
+from jitad.trace.ongoing import current
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import is_made, made
 from jitad.values.kind import fail, require

@@ -13,11 +13,11 @@ from jitad.trace.calls import call, special
 from jitad.trace.containers import lists, partial, tabled
 from jitad.trace.containers.spread_out import Spread
 from jitad.trace.containers.stretch import stretched
-from jitad.trace.context import current
 from jitad.trace.flow.generators import listed
 from jitad.trace.joins.optional import present
 from jitad.trace.joins.selected import among_parts, spread
 from jitad.trace.joins.unset import is_among
+from jitad.trace.ongoing import current
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
 from jitad.values.journal import made

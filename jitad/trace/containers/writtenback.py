@@ -15,9 +15,11 @@ from typing import Any
 
 from jitad.errors import JitadError
 from jitad.tape.build import Leaf
-from jitad.trace.context import Region, Trace, current
+from jitad.trace.context import Region, Trace
 from jitad.trace.joins.forms import Form, Grown, Maybe, Record
-from jitad.trace.joins.snapshot import Rec, Snapshot, snapshot
+from jitad.trace.joins.snapshot import snapshot
+from jitad.trace.joins.state import Rec, Snapshot
+from jitad.trace.ongoing import current
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import HELD, STALE
 from jitad.values.kind import fail

@@ -24,12 +24,11 @@ from jitad.errors import (
 )
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Lit
-from jitad.trace.context import Region, Trace, current
-from jitad.trace.flow.branches import Branches
+from jitad.trace.context import Trace
 from jitad.trace.flow.raising import emit_end, is_of_program, raises_for_the_user
 from jitad.trace.joins.selected import fork, one_of, spread
-from jitad.trace.joins.snapshot import Snapshot, snapshot
 from jitad.trace.joins.unset import UNSET, Among, Perhaps, is_optional
+from jitad.trace.ongoing import current
 from jitad.trace.rewrite import is_rewritten_code
 from jitad.trace.syntax.hooking import Site
 from jitad.values.number import bind
@@ -247,40 +246,9 @@ def detour(trace: Trace, ok: Leaf, error: Any, values: dict[str, Any]) -> None:
             f"more than {MOST_DETOURS} places in one `try`, one after the other, may raise",
             trace.builder.pos, "Loop over range() or an array, or try less at once.",
         )  # fmt: skip
+    from jitad.trace.flow.detours import Detour  # which is branches, and those know of attempts
+
     trace.detours.append(Detour(trace, ok, error, values))
-
-
-class Detour(Branches):
-    """What comes after a check, and what the check leads to."""
-
-    def __init__(self, trace: Trace, ok: Leaf, error: Any, values: dict[str, Any]) -> None:
-        assert trace.builder.pos is not None
-        super().__init__(trace, ok, (), Site(trace.builder.pos, ()))
-        self.error, self.held, self.attempt = error, values, trace.attempts[-1]
-        self.regions.append(Region(trace, escapes=True))
-        self.regions[0].open()
-
-    def close(
-        self, mine: bool, names: tuple[str, ...], values: tuple[Any, ...], raised: Any
-    ) -> tuple[tuple[Any, ...], Any]:
-        """The variables and the exception, after both paths."""
-        names = (*names, RAISED)
-        self.site = Site(self.site.pos, names, (), frozenset(names))
-        there = self.held if mine else {}
-        elsewhere = [there.get(n, immaterial(n)) for n in names[:-1]]
-        for k, exit in enumerate(((*values, raised), (*elsewhere, self.error))):
-            if k:
-                self.regions.append(Region(self.trace))
-                self.regions[1].open()
-            seen: dict[int, Snapshot] = {}
-            self.ends.append([snapshot(v, seen) for v in exit])
-            self.regions[k].close()
-        *out, error = self._join()
-        kept = tuple(  # what the other path does not know does not matter there
-            surely(v) if n not in there and not isinstance(w, Perhaps) else v
-            for n, v, w in zip(names, out, values, strict=False)
-        )
-        return kept, error
 
 
 def immaterial(name: str) -> Any:

@@ -15,7 +15,8 @@ from jitad.trace.flow.attempts import Attempt, is_caught, onward, raise_, rethro
 from jitad.trace.joins.forms import Record
 from jitad.trace.joins.join import _container
 from jitad.trace.joins.selected import fork, kind_of_exception, one_of
-from jitad.trace.joins.snapshot import Rec, snapshot
+from jitad.trace.joins.snapshot import snapshot
+from jitad.trace.joins.state import Rec
 from jitad.trace.joins.unset import UNSET, Among, Perhaps, is_optional
 from jitad.trace.syntax.hooking import Site
 from jitad.values.chosen import each

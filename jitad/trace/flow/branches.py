@@ -21,12 +21,17 @@ from jitad.trace.calls import call, special
 from jitad.trace.containers import partial
 from jitad.trace.containers.listed import inside
 from jitad.trace.containers.stretch import stretched
-from jitad.trace.context import (
-    Region,
-    Trace,
-    assign,
-    current,
-    reopened,
+from jitad.trace.context import Region, Trace, assign, reopened
+from jitad.trace.flow.attempts import (
+    at_dead_end,
+    at_raise,
+    dead_end,
+    exception_of,
+    immaterial,
+    is_caught,
+    onward,
+    settled,
+    with_raised,
 )
 from jitad.trace.flow.observe import observe
 from jitad.trace.flow.raising import emit_end, raises_for_the_user
@@ -35,9 +40,11 @@ from jitad.trace.joins.forms import Form, Maybe
 from jitad.trace.joins.join import build, extract, given, kinds
 from jitad.trace.joins.mismatch import Mismatch, check_end, explain
 from jitad.trace.joins.selected import has_function, holds_inner, is_nested, spread
-from jitad.trace.joins.snapshot import Rec, Snapshot, snapshot
+from jitad.trace.joins.snapshot import snapshot
+from jitad.trace.joins.state import Rec, Snapshot
 from jitad.trace.joins.unify import APPENDED, Paths, Unifier
 from jitad.trace.joins.unset import UNSET, Among, is_optional
+from jitad.trace.ongoing import current
 from jitad.trace.syntax.hooking import Site
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
@@ -442,16 +449,3 @@ def require_or_raise(trace: Trace, ok: Leaf, args: Callable[[], tuple[Any, ...]]
     with session:
         raise AssertionError(*args())
     session.joined()
-
-
-from jitad.trace.flow.attempts import (  # noqa: E402  which are branches, too
-    at_dead_end,
-    at_raise,
-    dead_end,
-    exception_of,
-    immaterial,
-    is_caught,
-    onward,
-    settled,
-    with_raised,
-)

@@ -11,10 +11,11 @@ from typing import Any
 
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Pos
-from jitad.trace.context import Region, Trace, current, position
+from jitad.trace.context import Region, Trace, position
 from jitad.trace.flow.branches import Branches, _is_pure, decided, truth
 from jitad.trace.flow.raising import raises_for_the_user
 from jitad.trace.joins.unset import UNSET, is_optional
+from jitad.trace.ongoing import current
 from jitad.trace.syntax.hooking import Site
 from jitad.values.number import bind
 

@@ -16,7 +16,7 @@ from jitad.trace.flow.branches import truth
 from jitad.trace.flow.rolled import Rolled, State
 from jitad.trace.joins.forms import Keep
 from jitad.trace.joins.join import kinds
-from jitad.trace.joins.snapshot import Num, Obj, Per, Rec, Snapshot
+from jitad.trace.joins.state import Num, Obj, Per, Rec, Snapshot
 from jitad.trace.syntax.hooking import Site
 from jitad.values.number import bind
 

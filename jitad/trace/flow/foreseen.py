@@ -22,7 +22,8 @@ from jitad.tape.ir import Atom, Pos, Var, lit
 from jitad.tape.types import BOOL, INT, Array, Scalar
 from jitad.trace.containers.stretch import Stretch
 from jitad.trace.joins.forms import Form, Grown, Handle, Keep, Maybe, Number, Record
-from jitad.trace.joins.snapshot import Arr, Num, Obj, Per, Rec, Snapshot, snapshot
+from jitad.trace.joins.snapshot import snapshot
+from jitad.trace.joins.state import Arr, Num, Obj, Per, Rec, Snapshot
 from jitad.trace.joins.unify import same
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex

@@ -32,13 +32,14 @@ from jitad.trace.containers.iterables import ENDLESS, pick, zip_
 from jitad.trace.containers.lists import run
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.containers.tabled import begun
-from jitad.trace.context import Again, Trace, current
+from jitad.trace.context import Again, Trace
 from jitad.trace.flow.attempts import Attempt, Left, detour, held, settled, without
 from jitad.trace.flow.branches import Branches
 from jitad.trace.flow.loops import Session, State, stopped
 from jitad.trace.flow.raising import raises_for_the_user
 from jitad.trace.joins.unset import UNSET, Among
 from jitad.trace.library import native
+from jitad.trace.ongoing import current
 from jitad.trace.rewrite import is_rewritten_code
 from jitad.trace.syntax.hooking import Site
 from jitad.values import operators

@@ -22,7 +22,7 @@ from jitad.tape.types import Array
 from jitad.trace import context, protocols
 from jitad.trace.containers.iterables import Counted, Together, begun, is_table, read, table
 from jitad.trace.containers.stretch import stretched
-from jitad.trace.context import Again, Region, Trace, current
+from jitad.trace.context import Again, Region, Trace
 from jitad.trace.flow.attempts import onward
 from jitad.trace.flow.branches import Branches, decided, truth
 from jitad.trace.flow.counted import RolledFor, RolledWhile
@@ -30,6 +30,7 @@ from jitad.trace.flow.raising import raises_for_the_user
 from jitad.trace.flow.rolled import Rolled
 from jitad.trace.joins.optional import present
 from jitad.trace.joins.selected import among_parts
+from jitad.trace.ongoing import current
 from jitad.trace.syntax.hooking import Site
 from jitad.values.journal import made
 from jitad.values.number import bind

@@ -15,13 +15,13 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from jitad.errors import JitadError
+from jitad.trace.around.libraries import is_library, is_ours
 from jitad.trace.calls import call, special
-from jitad.trace.context import current
 from jitad.trace.flow.attempts import _flat, pythons, raise_, rethrow, without
 from jitad.trace.flow.branches import truth
 from jitad.trace.joins.selected import fork, spread
 from jitad.trace.joins.unset import Perhaps, is_optional
-from jitad.trace.rewrite import is_library, is_ours
+from jitad.trace.ongoing import current
 from jitad.values.number import bind
 
 

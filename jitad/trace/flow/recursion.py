@@ -30,7 +30,8 @@ from jitad.trace.joins.forms import Form, Grown, Handle, Keep, Maybe, OneOf, Rec
 from jitad.trace.joins.join import build, extract, kinds, signature
 from jitad.trace.joins.mismatch import Mismatch
 from jitad.trace.joins.selected import key, kind_of_exception, things
-from jitad.trace.joins.snapshot import Arr, Num, Per, Rec, Sel, Snapshot, snapshot, stretch_of
+from jitad.trace.joins.snapshot import snapshot, stretch_of
+from jitad.trace.joins.state import Arr, Num, Per, Rec, Sel, Snapshot
 from jitad.trace.joins.unify import Unifier, in_cells
 from jitad.trace.joins.unset import UNSET
 from jitad.trace.joins.widen import widen, wider, without_extents

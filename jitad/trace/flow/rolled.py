@@ -36,7 +36,8 @@ from jitad.trace.joins.forms import Form, Grown, Keep, Maybe, Number
 from jitad.trace.joins.join import build, extract, given, kinds, signature
 from jitad.trace.joins.mismatch import Mismatch, check_end, explain
 from jitad.trace.joins.selected import has_function, holds_inner, is_nested, things
-from jitad.trace.joins.snapshot import Num, Rec, Snapshot, snapshot, stretch_of
+from jitad.trace.joins.snapshot import snapshot, stretch_of
+from jitad.trace.joins.state import Num, Rec, Snapshot
 from jitad.trace.joins.unify import Paths, Unifier
 from jitad.trace.joins.unset import UNSET, is_optional
 from jitad.trace.joins.widen import widen
@@ -63,8 +64,7 @@ class Rolled:
         self.trace, self.site, self.may_fail = trace, site, may_fail
         seen: dict[int, Snapshot] = {}
         self.entry = [snapshot(v, seen) for v in state]
-        self.state = state
-        self.exit = state
+        self.state = self.exit = state
         self.before = [dict(held) for held in trace.journal.held]
         self.forms: list[Form] = [self._first_form(k, s) for k, s in enumerate(self.entry)]
         self.places: dict[Any, Written] = {}  # with their values before the loop

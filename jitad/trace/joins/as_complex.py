@@ -9,7 +9,8 @@ import numpy as np
 
 from jitad.tape.types import Array
 from jitad.trace.joins.mismatch import scalar
-from jitad.trace.joins.snapshot import Arr, Num, Rec, Snapshot, snapshot
+from jitad.trace.joins.snapshot import snapshot
+from jitad.trace.joins.state import Arr, Num, Rec, Snapshot
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
 

@@ -14,8 +14,8 @@ from jitad.trace import protocols
 from jitad.trace.around.paths import Guard
 from jitad.trace.calls import WHILE_TRACING, call, special
 from jitad.trace.containers import partial
-from jitad.trace.context import current
 from jitad.trace.joins.selected import fork
+from jitad.trace.ongoing import current
 from jitad.trace.places import get_attr
 from jitad.values.journal import MISSING
 from jitad.values.kind import require

@@ -26,7 +26,8 @@ from jitad.trace.joins.forms import (
 )
 from jitad.trace.joins.mismatch import Mismatch
 from jitad.trace.joins.resized import resized
-from jitad.trace.joins.snapshot import Arr, Num, Rec, Snapshot, by_elements, by_keys
+from jitad.trace.joins.snapshot import by_elements, by_keys
+from jitad.trace.joins.state import Arr, Num, Rec, Snapshot
 from jitad.trace.joins.unify import content_shape
 
 

@@ -7,12 +7,14 @@ joined tape, and what the containers around them are.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jitad.tape.ir import Atom
 from jitad.tape.types import Array, Scalar
-from jitad.trace.joins.snapshot import Rec, Snapshot
-from jitad.values.array import ArrayHandle
+from jitad.trace.joins.state import Rec, Snapshot
+
+if TYPE_CHECKING:
+    from jitad.values.array import ArrayHandle
 
 
 @dataclass(frozen=True, slots=True, eq=False)

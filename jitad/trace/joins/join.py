@@ -38,18 +38,8 @@ from jitad.trace.joins.forms import (
     Resized,
     Shown,
 )
-from jitad.trace.joins.snapshot import (
-    CONTENT,
-    Arr,
-    Lost,
-    Num,
-    Obj,
-    Per,
-    Rec,
-    Snapshot,
-    by_elements,
-    by_keys,
-)
+from jitad.trace.joins.snapshot import by_elements, by_keys
+from jitad.trace.joins.state import CONTENT, Arr, Lost, Num, Obj, Per, Rec, Snapshot
 from jitad.trace.joins.unify import check_read
 from jitad.trace.joins.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle

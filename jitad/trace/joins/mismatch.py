@@ -14,7 +14,8 @@ from jitad.tape.build import Leaf
 from jitad.tape.types import Array, named, type_of_constant
 from jitad.trace.containers.listed import SETS
 from jitad.trace.joins.forms import Form, contains_itself
-from jitad.trace.joins.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot, stretch_of
+from jitad.trace.joins.snapshot import stretch_of
+from jitad.trace.joins.state import Arr, Num, Obj, Per, Rec, Sel, Snapshot
 from jitad.values.complexes.number import Complex
 
 

@@ -17,7 +17,7 @@ from jitad.tape.build import Builder
 from jitad.tape.ir import Atom, Lit, Var, lit
 from jitad.tape.types import INT, Type
 from jitad.trace.joins.forms import Handle, Resized
-from jitad.trace.joins.snapshot import Arr, Lost, Snapshot
+from jitad.trace.joins.state import Arr, Lost, Snapshot
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.extents import Int
@@ -128,7 +128,7 @@ def build(b: Builder, f: Resized, atoms: Iterator[Atom]) -> ArrayHandle:
 
 def extract(b: Builder, f: Resized, s: Snapshot | None, out: list[Atom]) -> None:
     """The atoms of an array in this form."""
-    from jitad.trace.context import current
+    from jitad.trace.ongoing import current
 
     trace = current()
     assert trace is not None

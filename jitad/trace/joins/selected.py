@@ -21,7 +21,7 @@ from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom
 from jitad.tape.types import Scalar
 from jitad.trace.joins.forms import Form, Keep, OneOf, Record, Shown
-from jitad.trace.joins.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot
+from jitad.trace.joins.state import Arr, Num, Obj, Per, Rec, Sel, Snapshot
 from jitad.trace.joins.unset import Among, Perhaps, among_none, is_among
 from jitad.values import chosen, extents
 from jitad.values.array import ArrayHandle

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
@@ -26,6 +25,7 @@ from jitad.trace.around.objects import slots
 from jitad.trace.containers.listed import IN_ORDER, KINDS, SETS, elements_of, key_of, listed
 from jitad.trace.containers.stretch import Stretch
 from jitad.trace.containers.writing import content_of, kind_of
+from jitad.trace.joins.state import CONTENT, Arr, Lost, Num, Obj, Outer, Per, Rec, Sel, Snapshot
 from jitad.trace.joins.unset import UNSET, Among, Perhaps
 from jitad.values.array import ArrayHandle
 from jitad.values.chosen import Choice
@@ -36,80 +36,6 @@ from jitad.values.stand_ins import StandIn
 _NUMBERS = (Leaf, bool, int, float, complex, np.generic, np.ndarray)
 _DICTS = (dict, OrderedDict, defaultdict, Counter)
 _OPAQUE = (type, FunctionType, MethodType, ModuleType, str, bytes, range, slice, Enum)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Num:
-    value: Any
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Arr:
-    value: ArrayHandle
-    content: Any
-    parent: Snapshot | None = None  # of a view
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """The content of an array that was retired."""
-
-    why: str
-
-
-@dataclass(slots=True, eq=False)
-class Rec:
-    """A tuple, list, dict, object, or a function with what it closes over: its parts by key."""
-
-    value: Any
-    keys: tuple[Any, ...]
-    parts: tuple[Snapshot, ...]
-    lost: str = ""  # why it may not be read
-
-
-class Outer(Rec):
-    """An object from outside: what is in it is asked for, and guarded, where somebody needs it."""
-
-    __slots__ = ("asked",)
-
-    def __init__(self, value: Any, keys: tuple[Any, ...], lost: str) -> None:
-        self.value, self.keys, self.lost = value, keys, lost
-        self.asked: Callable[[], tuple[Snapshot, ...]] | tuple[Snapshot, ...] = ()
-
-    @property
-    def parts(self) -> tuple[Snapshot, ...]:  # type: ignore[override]
-        if callable(self.asked):
-            self.asked = self.asked()
-        return self.asked
-
-
-@dataclass(slots=True, eq=False)
-class Sel:
-    """One of several things; `flags` say which, for all but the last."""
-
-    value: Any
-    flags: tuple[Any, ...]
-    parts: tuple[Snapshot, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Obj:
-    value: Any
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Per:
-    """A value that may be missing; `part` is None where it certainly is."""
-
-    flag: Any
-    part: Snapshot | None
-    name: str = ""
-    none: bool = False  # None where it is missing
-
-
-CONTENT = "what is in it"  # of a container of a class derived from Python's
-
-Snapshot = Num | Arr | Rec | Obj | Per | Sel
 
 
 def snapshot(value: Any, seen: dict[int, Snapshot] | None = None) -> Snapshot:
@@ -215,7 +141,7 @@ def _is_plain(value: Any) -> bool:
 
 def _closed_over(f: Any) -> tuple[Any, ...] | None:
     """The variables of a function that the trace has made; others are what they are."""
-    from jitad.trace.context import current  # which knows of snapshots
+    from jitad.trace.ongoing import current  # which knows of snapshots
 
     trace = current()
     outside = trace is None or trace.captures.path_of(f) is not None
@@ -227,7 +153,7 @@ def _reader(value: Any, keys: tuple[Any, ...]) -> Any:
 
     Of an attribute that the trace has written it gives None.
     """
-    from jitad.trace.context import current  # which knows of snapshots
+    from jitad.trace.ongoing import current  # which knows of snapshots
 
     trace = current()
     path = None if trace is None else trace.captures.path_of(value)

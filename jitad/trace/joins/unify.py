@@ -28,17 +28,8 @@ from jitad.trace.joins import selected
 from jitad.trace.joins.as_complex import array_as_complex, complex_of, is_complex
 from jitad.trace.joins.forms import Form, Grown, Handle, Keep, Maybe, Number, Record, Shown
 from jitad.trace.joins.mismatch import Mismatch, describe, either, mismatch, scalar
-from jitad.trace.joins.snapshot import (
-    Arr,
-    Num,
-    Obj,
-    Per,
-    Rec,
-    Sel,
-    Snapshot,
-    by_elements,
-    by_keys,
-)
+from jitad.trace.joins.snapshot import by_elements, by_keys
+from jitad.trace.joins.state import Arr, Num, Obj, Per, Rec, Sel, Snapshot
 from jitad.values import extents
 from jitad.values.complexes.number import Complex
 from jitad.values.journal import is_made, refuse_stale
@@ -421,7 +412,7 @@ def _shared_cells(f: Any, g: Any) -> dict[str, Any]:
     """
     if not isinstance(f, FunctionType):
         return {}
-    from jitad.trace.context import current
+    from jitad.trace.ongoing import current
 
     trace = current()
     shared = {}

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from jitad.errors import JitadError
-from jitad.trace.joins.snapshot import Arr, Rec, snapshot
+from jitad.trace.joins.snapshot import snapshot
+from jitad.trace.joins.state import Arr, Rec
 from jitad.values.journal import active
 from jitad.values.kind import fail
 

@@ -23,7 +23,8 @@ from jitad.trace.joins.forms import (
     contains_itself,
 )
 from jitad.trace.joins.mismatch import Mismatch, scalar
-from jitad.trace.joins.snapshot import Num, Per, Rec, stretch_of
+from jitad.trace.joins.snapshot import stretch_of
+from jitad.trace.joins.state import Num, Per, Rec
 from jitad.trace.joins.unify import join_types, number_or_array, same
 
 

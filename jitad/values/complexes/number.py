@@ -18,6 +18,7 @@ import numpy as np
 from jitad.errors import JitadAttributeError, JitadTypeError
 from jitad.structures import traced_complex
 from jitad.tape.types import Array, Scalar
+from jitad.values.active import is_traced
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import elementwise, shape_of
 from jitad.values.complexes.operators import divided, operator, takes
@@ -39,7 +40,7 @@ from jitad.values.complexes.parts import (
 from jitad.values.kind import fail, is_python, missing, type_of
 from jitad.values.layout import spaced
 from jitad.values.number import Number
-from jitad.values.registry import call, is_traced
+from jitad.values.registry import call
 from jitad.values.views import Flat
 
 

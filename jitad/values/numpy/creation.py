@@ -13,6 +13,7 @@ import numpy as np
 
 from jitad.errors import JitadValueError, JitadZeroDivisionError
 from jitad.values import extents
+from jitad.values.active import is_traced
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import BOUNDS, as_operand, cast, elementwise, require_held, shape_of
 from jitad.values.extents import Int, as_int
@@ -27,7 +28,7 @@ from jitad.values.layout import (
     perhaps_of,
 )
 from jitad.values.number import Number, bind
-from jitad.values.registry import call, is_traced, of_each_part, replaces
+from jitad.values.registry import call, of_each_part, replaces
 from jitad.values.stand_ins import StandIn
 
 

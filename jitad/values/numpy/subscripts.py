@@ -12,6 +12,7 @@ import numpy as np
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.tape.types import promote
 from jitad.values import extents, journal
+from jitad.values.active import any_traced
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import as_operand, elementwise, shape_of
 from jitad.values.complexes.number import Complex
@@ -19,15 +20,7 @@ from jitad.values.kind import fail, is_number, is_python, require, type_of
 from jitad.values.number import bind
 from jitad.values.numpy.reductions import one_axis
 from jitad.values.numpy.shaping import broadcast_to, handle, moveaxis
-from jitad.values.registry import (
-    any_traced,
-    call,
-    call_of_part,
-    call_plain,
-    of_complex,
-    of_each_part,
-    replaces,
-)
+from jitad.values.registry import call, call_of_part, call_plain, of_complex, of_each_part, replaces
 from jitad.values.views import Shown
 
 

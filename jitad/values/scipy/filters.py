@@ -9,13 +9,14 @@ import scipy.signal
 
 from jitad.errors import JitadValueError
 from jitad.values import extents
+from jitad.values.active import is_traced
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.extents import Int
 from jitad.values.kind import fail
 from jitad.values.loops import fold
 from jitad.values.numpy.reductions import one_axis, part, with_part
 from jitad.values.numpy.shaping import handle, moveaxis
-from jitad.values.registry import call, is_traced, replaces
+from jitad.values.registry import call, replaces
 
 
 def _floats(*arrays: Any) -> list[ArrayHandle]:

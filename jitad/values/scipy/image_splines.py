@@ -17,13 +17,14 @@ import scipy.special as sp
 
 from jitad.errors import JitadError, JitadTypeError, JitadValueError
 from jitad.values import extents
+from jitad.values.active import is_traced
 from jitad.values.extents import Int
 from jitad.values.kind import fail, require
 from jitad.values.number import Number
 from jitad.values.numpy.orders import _python_int
 from jitad.values.numpy.reductions import axes_of, one_axis
 from jitad.values.numpy.shaping import handle, moveaxis, reshape
-from jitad.values.registry import call, is_traced, replaces
+from jitad.values.registry import call, replaces
 from jitad.values.scipy.images import _for_all, _given, _image
 from jitad.values.scipy.interpolants import weighed
 

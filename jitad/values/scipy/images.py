@@ -14,13 +14,14 @@ import scipy.ndimage as nd
 
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.values import extents
+from jitad.values.active import is_traced
 from jitad.values.array import ArrayHandle
 from jitad.values.extents import Int
 from jitad.values.kind import fail
 from jitad.values.loops import fold
 from jitad.values.numpy.reductions import axes_of, part
 from jitad.values.numpy.shaping import handle, ravel
-from jitad.values.registry import call, is_traced, replaces, write_out
+from jitad.values.registry import call, replaces, write_out
 
 _PAD = {"reflect": "symmetric", "grid-mirror": "symmetric", "mirror": "reflect",
         "nearest": "edge", "wrap": "wrap", "grid-wrap": "wrap", "constant": "constant",

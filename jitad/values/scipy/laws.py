@@ -6,14 +6,8 @@ from typing import Any
 
 import scipy.stats as st
 
-from jitad.values.registry import (
-    any_traced,
-    call,
-    call_plain,
-    implementation,
-    replaces,
-    unsupported,
-)
+from jitad.values.active import any_traced
+from jitad.values.registry import call, call_plain, implementation, replaces, unsupported
 from jitad.values.scipy.discrete import _DISCRETE
 from jitad.values.scipy.distributions import _CONTINUOUS
 from jitad.values.stand_ins import Read, StandIn, stands_for

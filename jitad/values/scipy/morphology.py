@@ -12,9 +12,10 @@ import scipy.ndimage as nd
 
 from jitad.errors import JitadTypeError
 from jitad.values import extents
+from jitad.values.active import is_traced
 from jitad.values.kind import fail
 from jitad.values.numpy.shaping import handle
-from jitad.values.registry import call, is_traced, replaces
+from jitad.values.registry import call, replaces
 from jitad.values.scipy.images import (
     _for_all,
     _given,

@@ -14,11 +14,12 @@ import numpy as np
 import scipy.special as sp
 
 from jitad.errors import JitadTypeError
+from jitad.values.active import is_traced
 from jitad.values.broadcast import as_operand, elementwise
 from jitad.values.kind import fail
 from jitad.values.number import Number
 from jitad.values.numpy.ufuncs import result_dtype
-from jitad.values.registry import call, is_traced, replaces
+from jitad.values.registry import call, replaces
 from jitad.values.scipy import special
 
 _MOST = 200  # terms are written out

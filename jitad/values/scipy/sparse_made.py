@@ -10,10 +10,11 @@ import scipy.sparse as ss
 
 from jitad.errors import JitadTypeError
 from jitad.values import extents
+from jitad.values.active import any_traced
 from jitad.values.broadcast import require_same
 from jitad.values.kind import fail
 from jitad.values.numpy.shaping import handle
-from jitad.values.registry import any_traced, call, call_plain, of_complex, replaces
+from jitad.values.registry import call, call_plain, of_complex, replaces
 from jitad.values.scipy.sparse_filled import filled
 from jitad.values.scipy.sparse_matrices import SparseMatrix, is_sparse, numbers, spread
 from jitad.values.stand_ins import Read, StandIn, adopt, stands_for

@@ -14,10 +14,11 @@ import scipy.signal as sg
 
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.values import extents
+from jitad.values.active import is_traced
 from jitad.values.kind import fail
 from jitad.values.numpy.reductions import one_axis
 from jitad.values.numpy.shaping import handle, moveaxis
-from jitad.values.registry import call, is_traced, replaces
+from jitad.values.registry import call, replaces
 from jitad.values.scipy.filters import _floats
 from jitad.values.scipy.smoothing import _extended, detrend
 

@@ -1,0 +1,86 @@
+"""How is what a kernel gives put together to what the user gets?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from jitad.tape.types import Array
+from jitad.trace.around.paths import Path
+from jitad.trace.joins.forms import Form, Handle, Keep, Number, Record
+from jitad.trace.joins.state import Rec
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class There(Keep):
+    """A thing from outside, which stays itself: what it holds is written to it, if anything is."""
+
+    path: Path
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """How a Python value is made of results of the tape, and of things that are there."""
+
+    form: Form
+    first: int
+    count: int
+    there: tuple[There, ...] = ()
+
+    def rebuild(
+        self, flat: Sequence[Any], function: Any = None, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        """The value, given all results of the tape as plain numbers and arrays."""
+        supply = iter(flat[self.first : self.first + self.count])
+        made = {id(f): f.path.get(function, args, kwargs) for f in self.there}
+        return assemble(self.form, supply, made)
+
+
+def scalar_class(f: Number | Handle) -> type | None:
+    """The class of NumPy scalars that have no equal in Python, which is what kernels return."""
+    t = f.type
+    number = t.ndim == 0 if isinstance(t, Array) else not t.py  # an array without axes is one
+    return np.dtype(t.dtype).type if number and t.dtype not in ("f8", "i8", "b1") else None
+
+
+def assemble(f: Form, supply: Iterator[Any], made: dict[int, Any]) -> Any:
+    """The value of this form, of the next numbers and arrays of `supply`.
+
+    `made`: what there is already, by the ids of its forms.
+    """
+    if id(f) in made:
+        return made[id(f)]
+    out: Any
+    match f:
+        case Number() | Handle():
+            kind = scalar_class(f)
+            out = next(supply) if kind is None else kind(next(supply))
+        case Keep(s):
+            out = s.value  # type: ignore[union-attr]
+        case Record(Rec(value, keys)) if _is_plain(f):
+            parts = [assemble(p, supply, made) for p in f.parts]
+            out = type(value)(zip(keys, parts, strict=True) if type(value) is dict else parts)
+        case _:
+            from jitad.trace.remade import remade  # not needed for what is found on disk
+
+            out = remade(f, supply, made)
+    made[id(f)] = out
+    return out
+
+
+def _is_plain(f: Record) -> bool:
+    """Is it a container whose parts are all there, and are what they are for Python?"""
+    kind: type = type(f.of.value)
+    if kind is dict and not all(type(k) in (str, int) for k in f.of.keys):
+        return False
+    return kind in _CONTAINERS and all(
+        type(p.of.value) in _CONTAINERS if isinstance(p, Record) else type(p) in _THERE
+        for p in f.parts
+    )
+
+
+_CONTAINERS = (tuple, list, dict)
+_THERE = (Number, Handle, Keep)
