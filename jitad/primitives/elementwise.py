@@ -171,7 +171,8 @@ _binary("hypot", np.hypot, "hypot({0}, {1})",
 
 def _unit(a: Any, b: Any, size: Any) -> Any:
     none = np.equal(size, 0)
-    return np.where(none, a * 0, a / np.where(none, 1, size))[()]
+    quotient = a / np.where(none, 1, size)
+    return np.where(none, quotient * 0, quotient)[()]
 
 
 def _inverse(o: Any, size: Any) -> Any:

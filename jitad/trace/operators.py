@@ -42,6 +42,7 @@ from jitad.trace.texts import Text
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import require_same, shape_text
 from jitad.values.journal import Write
+from jitad.values.kind import type_of
 from jitad.values.layout import is_one_of
 
 _tags = itertools.count(1)
@@ -347,10 +348,8 @@ def _adjoints(run: _Application, adjoints: tuple[Var, ...] | None) -> tuple[Any,
 def _zero_of_data(leaf: Any) -> Any:
     if isinstance(leaf, (bool, int)):
         return type(leaf)(0)
-    if isinstance(leaf, Leaf):
-        return 0
-    if isinstance(leaf, ArrayHandle):
-        return leaf * 0
+    if isinstance(leaf, (Leaf, ArrayHandle)):
+        return leaf & False if type_of(leaf).dtype == "b1" else leaf * 0
     return leaf
 
 

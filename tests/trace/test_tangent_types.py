@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import jitad
+from tests.engines import ENGINES
 
 C = np.linspace(0.5, 1.5, 3).astype(np.float32)
 
@@ -54,3 +55,47 @@ def test_sensitivities(f: Any, dtype: Any) -> None:
     np.testing.assert_allclose(value, want, rtol=1e-5)
     for x, y in zip(adjoints, back(np.asarray(ct, np.asarray(want).dtype)[()]), strict=True):
         np.testing.assert_allclose(x, y, rtol=1e-5)
+
+
+DATA = {
+    "an int": (3, int), "a bool": (True, bool), "one of NumPy's": (np.int32(4), np.int32),
+    "bools": (np.array([True, False]), np.bool_), "bytes": (np.arange(3, dtype=np.int8), np.int8),
+    "words": (np.arange(3), np.int64), "no data": (np.array([], np.uint8), np.uint8),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", DATA)
+def test_sensitivities_of_data_are_zeros_of_their_kind(kind: str, engine: str) -> None:
+    data, of = DATA[kind]
+
+    def pulled(x: Any, given: Any) -> Any:
+        _, back = jitad.vjp(lambda x, given: x * np.sum(given), x, given)
+        return back(1.0)
+
+    slope, zeros = ENGINES[engine](pulled, 2.0, data)
+    assert slope == np.sum(data)
+    assert (zeros.dtype if isinstance(data, np.ndarray) else type(zeros)) == of
+    np.testing.assert_array_equal(zeros, np.zeros_like(data))
+
+
+BOTH = [np.arctan2, np.hypot, np.logaddexp, np.maximum, np.fmin, np.multiply, np.add, np.power,
+        np.copysign, np.logaddexp2, lambda q, c: np.where(q, c, 2.0 * c)]  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("of", BOTH)
+@pytest.mark.parametrize("dtype", [bool, np.int8])
+def test_sensitivities_of_narrow_numbers_beside_data(of: Any, dtype: Any, engine: str) -> None:
+    """Bools count as none of the kinds that would widen them, in each of the rules' operations."""
+    q = np.array([[True, False, True]] * 2).astype(dtype)
+
+    def pulled(q: Any, c: Any) -> Any:
+        value, back = jitad.vjp(lambda q, c: of(q, c + 1), q, c)
+        return value, back(np.ones_like(value))
+
+    value, (zeros, slope) = ENGINES[engine](pulled, q, C)
+    assert (value.dtype, zeros.dtype, slope.dtype) == (np.float32, q.dtype, np.float32)
+    wide, (_, true) = ENGINES["eager"](pulled, q, C.astype(np.float64))
+    np.testing.assert_allclose(value, wide, rtol=1e-5)
+    np.testing.assert_allclose(slope, true, rtol=1e-4, atol=1e-5)
