@@ -1,8 +1,6 @@
 """jitad: gradients of ordinary Python and NumPy functions as native CPU kernels."""
 
-import gc
 import importlib
-import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -107,13 +105,8 @@ def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
         from jitad.emit.undisturbed import undisturbed
 
-        first = _PUBLIC[name] not in sys.modules
-        with undisturbed():  # hundreds of modules, none of which is garbage
-            found = getattr(importlib.import_module(_PUBLIC[name]), name)
-            if first and not gc.get_freeze_count():  # the next collection need not look at them
-                gc.freeze()
-                gc.unfreeze()
-        return found
+        with undisturbed():
+            return getattr(importlib.import_module(_PUBLIC[name]), name)
     if name == "linear":
         return importlib.import_module("jitad.linear")
     raise AttributeError(f"module 'jitad' has no attribute {name!r}")
