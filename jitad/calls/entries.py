@@ -25,7 +25,7 @@ from jitad.trace.around.paths import Guard, Path, cell_of, of_type, part_of
 from jitad.trace.joins.forms import Form, Handle, Keep, Number, Record
 from jitad.trace.joins.state import Num, Obj
 from jitad.trace.ongoing import alone
-from jitad.trace.output import There, scalar_class
+from jitad.trace.output import There, has_fields, instance, scalar_class
 from jitad.trace.traced import Traced
 
 _serial = itertools.count()
@@ -462,11 +462,18 @@ def _dict(keys: tuple[Any, ...], parts: list[str | None], s: Source) -> str:
 
 def _of_class(f: Record, parts: list[str | None], s: Source | None) -> str | None:
     """The expression for what is no tuple, list or dict of Python's itself."""
+    of, kind = f.of, type(f.of.value)
+    if has_fields(kind):
+        if s is None:
+            return None
+        name = s.name("kind", kind)
+        if issubclass(kind, tuple):
+            return f"{name}({', '.join(map(str, parts))})"
+        return f"{s.name('made', instance)}({name}, {_fields(of.keys, parts)})"
     from jitad.trace.containers.stretch import Stretch  # not needed for what is found on disk
     from jitad.trace.remade import made_of
     from jitad.values.complexes.number import Complex, plain
 
-    of, kind = f.of, type(f.of.value)
     if kind is Complex:
         if s is not None:
             return f"{s.name('plain', plain)}({parts[0]}, {parts[1]})"
@@ -479,7 +486,9 @@ def _of_class(f: Record, parts: list[str | None], s: Source | None) -> str | Non
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
         return f"{s.name('kind', kind)}({', '.join(map(str, parts))})"
     if is_node(of.value):
-        fields = zip(of.keys, parts, strict=True)
-        given = ", ".join(f"{k!r}: {p}" for k, p in fields)
-        return f"{s.name('made', made_of)}({s.name('kind', kind)}, {{{given}}})"
+        return f"{s.name('made', made_of)}({s.name('kind', kind)}, {_fields(of.keys, parts)})"
     return None
+
+
+def _fields(keys: tuple[Any, ...], parts: list[str | None]) -> str:
+    return f"{{{', '.join(f'{k!r}: {p}' for k, p in zip(keys, parts, strict=True))}}}"

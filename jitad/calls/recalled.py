@@ -4,8 +4,9 @@ By two questions.  A file is named by the function's own code, the types of the 
 that the engine is.  It says of a few traces where the inputs of their kernels are found, and what
 the world around the function was (`world.py`); where that is the same now, what the trace had is
 put together again: the kernel's source, inputs, guards, the form of the result.  Guards are looked
-at once more; the tape waits on disk until somebody asks for it.  What holds anything but numbers,
-texts and containers of Python's is not kept: such functions are traced in each process.
+at once more; the tape waits on disk until somebody asks for it.  Arguments are numbers, texts,
+arrays, containers of Python's, NamedTuples and dataclasses; what else holds anything but these is
+not kept: such functions are traced in each process.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ from jitad.emit.kernel import Kernel
 from jitad.emit.owncode import digest, packages
 from jitad.emit.surroundings import surroundings
 from jitad.late import Late
-from jitad.structures import Structure
+from jitad.structures import Structure, flatten
 from jitad.tape.ir import Block, Tape, Var, walk
 from jitad.tape.types import INT
 from jitad.trace.around.paths import Guard, Input, Path, Root
 from jitad.trace.joins.forms import Form, Handle, Keep, Number, Record
 from jitad.trace.joins.state import Num, Obj, Rec
-from jitad.trace.output import Output
+from jitad.trace.output import Output, has_fields
 from jitad.trace.syntax.source import nested_codes
 from jitad.trace.traced import Traced
 
@@ -61,6 +62,7 @@ def name_of(
     words = [surroundings(), _engine(), repr(structure), repr(list(map(key_of, leaves)))]
     words += [repr(ones), repr(options), repr(np.geterr()), _version("scipy")]
     try:
+        words += map(_described, _kinds(structure))
         while not isinstance(function, FunctionType):
             words.append(f"{function.operator} {function.manner}")
             function = function.f
@@ -76,7 +78,44 @@ def _is_usual(s: Structure) -> bool:
     if s.kind is None:
         return True
     keys = all(type(k) in (int, str) for k in s.keys)
-    return keys and s.kind in _NODES and all(map(_is_usual, s.children))
+    return keys and (s.kind in _NODES or has_fields(s.kind)) and all(map(_is_usual, s.children))
+
+
+class _Class:
+    """That of an argument, or of a part of one: the user's, so told by its place."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+def _kinds(structure: Structure) -> list[type]:
+    """The classes of the user's in it, in the order of their places."""
+    found: list[type] = []
+    todo = [structure]
+    while todo:
+        s = todo.pop()
+        if s.kind is not None and s.kind not in _NODES:
+            found.append(s.kind)
+        todo += s.children
+    return found
+
+
+def _classes(args: Any, kwargs: Any) -> list[type]:
+    return _kinds(flatten((args, kwargs))[1])
+
+
+def _described(kind: type) -> str:
+    """What Python finds in a class when it doesn't run it: which names there are, and of what kind.
+
+    A method that is run is seen (`Traced.ran`), and a constant that is read is guarded.
+    """
+    words = []
+    for c in kind.__mro__:
+        if type(c) is not type:
+            raise Unstated("a metaclass")
+        of = [f"{name} {type(value).__qualname__}" for name, value in sorted(vars(c).items())]
+        words.append(f"{c.__module__} {c.__qualname__} {of}")
+    return "\n".join(words)
 
 
 @cache
@@ -141,6 +180,7 @@ def _again(rest: bytes, world: World, function: Any, args: Any, kwargs: Any) -> 
 
     if any(path.get(function, args, kwargs) != value for path, value in relied):
         return None
+    _complete(output.form, _classes(args, kwargs))
     traced = Traced(
         Tape(name, Block(params, [], results), pos), tuple(map(given, inputs)),
         tuple(map(given, captures)), tuple(map(guard, guards)), output, (), {}, relied,
@@ -210,10 +250,11 @@ def _entry(
             raise Unstated("something made in Python")
     tape = traced.tape
     guards = tuple(_guard(g, world, function) for g in traced.guards)
+    form = _form(traced.output.form, {}, _classes(args, kwargs))
     rest = (
         tape.name, tape.pos, tape.body.params, [_result(a) for a in tape.body.results],
         tuple(map(_input, traced.inputs)), tuple(map(_input, traced.captures)), guards,
-        Output(_form(traced.output.form, {}), traced.output.first, traced.output.count),
+        Output(form, traced.output.first, traced.output.count),
         traced.relied, (kernel.source, kernel.name, kernel.brief), threads, _dumped(tape),
     )  # fmt: skip
     return paths, world.digest, _dumped(rest)
@@ -273,7 +314,7 @@ def _there(at: tuple[Any, ...], world: World) -> Path:
     return Path(Root(world.things[root]) if type(root) is int else root, steps)
 
 
-def _form(f: Form, seen: dict[int, Form]) -> Form:
+def _form(f: Form, seen: dict[int, Form], classes: list[type]) -> Form:
     """The form of a result, without the things that it was found from."""
     if id(f) in seen:
         return seen[id(f)]
@@ -285,13 +326,26 @@ def _form(f: Form, seen: dict[int, Form]) -> Form:
             out = Handle(f.type, (), ())
         case Record(Rec(value, keys)) if type(value) in (tuple, list, dict):
             kind: Callable[[], Any] = type(value)
-            out = Record(Rec(kind(), keys, ()), tuple(_form(p, seen) for p in f.parts))
+            out = Record(Rec(kind(), keys, ()), tuple(_form(p, seen, classes) for p in f.parts))
+        case Record(Rec(value, keys)) if type(value) in classes:
+            place = _Class(classes.index(type(value)))
+            out = Record(Rec(place, keys, ()), tuple(_form(p, seen, classes) for p in f.parts))
         case Keep(Num(value) | Obj(value)) if type(value) in (int, bool, float, str, type(None)):
             out = Keep(Obj(value))
         case _:
             raise Unstated("the form of the result")
     seen[id(f)] = out
     return out
+
+
+def _complete(f: Form, classes: list[type]) -> None:
+    """The form of a result, with classes that are told by their places among the arguments."""
+    if isinstance(f, Record):
+        if isinstance(f.of.value, _Class):
+            kind = classes[f.of.value.number]
+            f.of.value = tuple.__new__(kind) if issubclass(kind, tuple) else object.__new__(kind)
+        for p in f.parts:
+            _complete(p, classes)
 
 
 class _Pickler(pickle.Pickler):

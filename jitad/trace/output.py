@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any
 
 import numpy as np
 
+from jitad.structures import registered
 from jitad.tape.types import Array
 from jitad.trace.around.paths import Path
 from jitad.trace.joins.forms import Form, Handle, Keep, Number, Record
@@ -61,8 +62,7 @@ def assemble(f: Form, supply: Iterator[Any], made: dict[int, Any]) -> Any:
         case Keep(s):
             out = s.value  # type: ignore[union-attr]
         case Record(Rec(value, keys)) if _is_plain(f):
-            parts = [assemble(p, supply, made) for p in f.parts]
-            out = type(value)(zip(keys, parts, strict=True) if type(value) is dict else parts)
+            out = _whole(type(value), keys, [assemble(p, supply, made) for p in f.parts])
         case _:
             from jitad.trace.remade import remade  # not needed for what is found on disk
 
@@ -76,11 +76,42 @@ def _is_plain(f: Record) -> bool:
     kind: type = type(f.of.value)
     if kind is dict and not all(type(k) in (str, int) for k in f.of.keys):
         return False
-    return kind in _CONTAINERS and all(
-        type(p.of.value) in _CONTAINERS if isinstance(p, Record) else type(p) in _THERE
-        for p in f.parts
+    return (kind in _CONTAINERS or has_fields(kind)) and all(
+        _is_there(p.of.value) if isinstance(p, Record) else type(p) in _THERE for p in f.parts
     )
+
+
+def _is_there(value: Any) -> bool:
+    return type(value) in _CONTAINERS or has_fields(type(value))
 
 
 _CONTAINERS = (tuple, list, dict)
 _THERE = (Number, Handle, Keep)
+
+
+def has_fields(kind: type) -> bool:
+    """Is it a NamedTuple or dataclass of the user's, and nothing more?"""
+    named = issubclass(kind, tuple) and hasattr(kind, "_fields")
+    ours = kind.__module__.startswith("jitad.")
+    return (named or is_dataclass(kind)) and not ours and registered(kind) is None
+
+
+def _whole(kind: type, keys: tuple[Any, ...], parts: list[Any]) -> Any:
+    if kind is dict:
+        return dict(zip(keys, parts, strict=True))
+    if kind in _CONTAINERS:
+        return kind(parts)
+    if issubclass(kind, tuple):
+        return kind(*parts)
+    return instance(kind, dict(zip(keys, parts, strict=True)))
+
+
+def instance(kind: type, fields: dict[str, Any]) -> Any:
+    """An object with these attributes; its constructor is not called."""
+    out: Any = object.__new__(kind)
+    try:
+        out.__dict__.update(fields)
+    except AttributeError:  # it has slots
+        for k, v in fields.items():
+            object.__setattr__(out, k, v)
+    return out

@@ -16,7 +16,7 @@ from jitad.trace.joins.forms import Form, Grown, Handle, Keep, Maybe, Number, On
 from jitad.trace.joins.join import _container
 from jitad.trace.joins.state import Rec
 from jitad.trace.joins.unset import UNSET
-from jitad.trace.output import assemble, scalar_class
+from jitad.trace.output import assemble, instance, scalar_class
 from jitad.trace.texts import Text
 from jitad.values.complexes.number import Complex, plain
 
@@ -61,14 +61,8 @@ def _whole(out: Any) -> Any:
 
 
 def made_of(kind: type, fields: dict[str, Any]) -> Any:
-    """An object with these attributes; its constructor is not called."""
-    out: Any = object.__new__(kind)
-    try:
-        out.__dict__.update(fields)
-    except AttributeError:  # it has slots
-        for k, v in fields.items():
-            object.__setattr__(out, k, v)
-    return _whole(out)
+    """As `instance`, of the tracer's own classes too."""
+    return _whole(instance(kind, fields))
 
 
 def expanded(stretch: Stretch) -> list[Any]:
