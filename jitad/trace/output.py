@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, is_dataclass
+from functools import cache
+from types import MemberDescriptorType
 from typing import Any
 
 import numpy as np
@@ -109,9 +111,18 @@ def _whole(kind: type, keys: tuple[Any, ...], parts: list[Any]) -> Any:
 def instance(kind: type, fields: dict[str, Any]) -> Any:
     """An object with these attributes; its constructor is not called."""
     out: Any = object.__new__(kind)
-    try:
-        out.__dict__.update(fields)
-    except AttributeError:  # it has slots
-        for k, v in fields.items():
+    if not (slots := _slots(kind)):
+        out.__dict__.update(fields)  # past descriptors of the same name
+        return out
+    for k, v in fields.items():
+        if k in slots:
             object.__setattr__(out, k, v)
+        else:
+            out.__dict__[k] = v
     return out
+
+
+@cache
+def _slots(kind: type) -> frozenset[str]:
+    found = (vars(c).items() for c in kind.__mro__)
+    return frozenset(k for of in found for k, v in of if isinstance(v, MemberDescriptorType))

@@ -35,6 +35,23 @@ class Slotted:
     b: Any
 
 
+@dataclass
+class WithDict:
+    w: Any
+
+
+@dataclass(slots=True)
+class SlotsToo(WithDict):
+    b: Any
+
+
+@dataclass
+class DictToo:
+    __slots__ = ("__dict__", "b")
+    w: Any
+    b: Any
+
+
 class Registered:
     def __init__(self, w: Any, b: Any, scale: int = 1) -> None:
         self.w, self.b, self.scale = w, b, scale
@@ -76,6 +93,8 @@ KINDS: dict[str, tuple[Any, Any, Any]] = {
     "NamedTuple": (named, Pair(2.0, 1.0), Pair(12.0, 1.0)),
     "dataclass": (named, Data(2.0, 1.0), Data(12.0, 1.0)),
     "slots": (named, Slotted(2.0, 1.0), Slotted(12.0, 1.0)),
+    "slots beside a dict": (named, SlotsToo(2.0, 1.0), SlotsToo(12.0, 1.0)),
+    "a dict beside slots": (named, DictToo(2.0, 1.0), DictToo(12.0, 1.0)),
     "registered": (named, Registered(2.0, 1.0), Registered(12.0, 1.0)),
     "nested": (lambda p: sequence(p[0]) + mapped(p[1]), ((2.0, 1.0), {"w": 1.0, "b": 0.0}),
                ((12.0, 1.0), {"w": 6.0, "b": 1.0})),
