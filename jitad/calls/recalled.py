@@ -105,17 +105,29 @@ def _classes(args: Any, kwargs: Any) -> list[type]:
 
 
 def _described(kind: type) -> str:
-    """What Python finds in a class when it doesn't run it: which names there are, and of what kind.
+    """What a class has, and what its methods do: those that dataclasses make are not run by traces.
 
-    A method that is run is seen (`Traced.ran`), and a constant that is read is guarded.
+    Of methods that are, the world must tell (`Traced.ran`), and a constant that is read is guarded.
     """
     words = []
     for c in kind.__mro__:
         if type(c) is not type:
             raise Unstated("a metaclass")
-        of = [f"{name} {type(value).__qualname__}" for name, value in sorted(vars(c).items())]
-        words.append(f"{c.__module__} {c.__qualname__} {of}")
+        words.append(f"class {c.__module__} {c.__qualname__}")
+        for name, value in sorted(vars(c).items()):
+            words.append(f"{name} {type(value).__qualname__}")
+            for f in _methods(value):
+                words += (word for code in nested_codes(f.__code__) for word in content(code))
     return "\n".join(words)
+
+
+def _methods(value: Any) -> list[FunctionType]:
+    found = [value]
+    if isinstance(value, (classmethod, staticmethod)):
+        found = [value.__func__]
+    elif isinstance(value, property):
+        found = [value.fget, value.fset, value.fdel]
+    return [f for f in found if isinstance(f, FunctionType)]
 
 
 @cache
