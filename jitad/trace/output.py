@@ -95,7 +95,15 @@ def has_fields(kind: type) -> bool:
     """Is it a NamedTuple or dataclass of the user's, and nothing more?"""
     named = issubclass(kind, tuple) and hasattr(kind, "_fields")
     ours = kind.__module__.startswith("jitad.")
-    return (named or is_dataclass(kind)) and not ours and registered(kind) is None
+    return (named or is_all_python(kind)) and not ours and registered(kind) is None
+
+
+def is_all_python(kind: type) -> bool:
+    """Is it a dataclass, and no exception, dict or the like beside?"""
+    return is_dataclass(kind) and all(c is object or c.__flags__ & _MADE for c in kind.__mro__)
+
+
+_MADE = 1 << 9  # of classes that are made while a program runs (Py_TPFLAGS_HEAPTYPE)
 
 
 def _whole(kind: type, keys: tuple[Any, ...], parts: list[Any]) -> Any:

@@ -113,6 +113,119 @@ def test_a_steady_call_is_taken_by_the_entry(name: str, slow: list[Any]) -> None
     assert g(p) is not p
 
 
+@dataclass
+class Failure(Exception):
+    level: Any
+
+
+@dataclass
+class Table(dict):  # type: ignore[type-arg]
+    level: Any
+
+
+@dataclass
+class Items(list):  # type: ignore[type-arg]
+    level: Any
+
+
+@dataclass
+class Anew:
+    level: Any
+
+    def __new__(cls, *_: Any) -> Anew:
+        return object.__new__(cls)
+
+
+@pytest.mark.parametrize("kind", [Failure, Table, Items, Anew])
+@pytest.mark.parametrize("alone", [True, False])
+def test_results_that_are_more_than_their_fields(kind: Any, alone: bool) -> None:
+    """In calls after the first, too."""
+
+    def f(x: Any) -> Any:
+        out = kind(x * 2.0)
+        if kind is Table:
+            out["x"] = x
+        if kind is Items:
+            out.append(x)
+        return out if alone else (out, [x, out])
+
+    g = jit(f)
+    for x in (3.0, 4.0, 5.0):
+        got = g(x)
+        if not alone:
+            got, inside = got
+            assert inside[1] is got
+        assert type(got) is kind and got.level == 2.0 * x
+        assert kind is not Table or dict(got) == {"x": x}
+        assert kind is not Items or list(got) == [x]
+
+
+class Named(list):  # type: ignore[type-arg]
+    def __init__(self, level: Any, *items: Any) -> None:
+        super().__init__(items)
+        self.level = level
+
+
+class Couple(tuple):  # type: ignore[type-arg]
+    __slots__ = ()
+
+    def __new__(cls, a: Any, b: Any) -> Couple:
+        return super().__new__(cls, (a, b))
+
+
+class Marked(tuple):  # type: ignore[type-arg]
+    pass
+
+
+def of_its_constructor(x):
+    return Named(x * 2.0, x, 3.0 * x)
+
+
+def that_gets_longer(x):
+    out = Named(0.0)
+    for k in range(4):
+        out.append(x * k)
+        out.level = out.level + x
+    return out
+
+
+def of_its_own_new(x):
+    return [Couple(x, 2.0 * x)]
+
+
+def with_an_attribute(x):
+    out = Marked((x, 2.0 * x))
+    out.mark = x * x
+    return out
+
+
+def chosen(x):
+    out = Named(x, x)
+    if x > 3.5:
+        out.level = 2.0 * x
+        out[0] = 5.0 * x
+    return {"a": out}
+
+
+DERIVED = [of_its_constructor, that_gets_longer, of_its_own_new, with_an_attribute, chosen]
+
+
+@pytest.mark.parametrize("f", DERIVED)
+def test_results_of_classes_derived_from_lists_and_tuples(f: Any) -> None:
+    g = jit(f)
+    for x in (3.0, 4.0, 5.0):
+        for got, true in zip(flat(g(x)), flat(f(x)), strict=True):
+            assert type(got) is type(true) and got == true
+            assert getattr(got, "__dict__", None) == getattr(true, "__dict__", None)
+
+
+def flat(value: Any) -> list[Any]:
+    inside = value.values() if isinstance(value, dict) else value
+    if not hasattr(inside, "__iter__"):
+        return [value]
+    return [value, *(p for v in inside for p in flat(v))]
+
+
 def test_keywords_and_texts(slow: list[Any]) -> None:
     def f(x, how="square", *, scale=1.0, data=None):
         y = x * x if how == "square" else x

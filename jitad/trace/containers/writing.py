@@ -57,6 +57,8 @@ def kind_of(container: Any) -> Any:
 
 def content_of(container: Any) -> Any:
     """A copy of Python's own class; the methods of a class derived from it are not asked."""
+    if isinstance(container, tuple):
+        return tuple(tuple.__iter__(container))
     kind = kind_of(container)
     if kind is deque:
         return deque(deque.__iter__(container), container.maxlen)

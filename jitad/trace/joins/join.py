@@ -232,12 +232,12 @@ def _rebuilt(s: Snapshot) -> Any:
 def _container(f: Record, parts: list[Any]) -> Any:
     value = f.of.value
     kind = type(value)
-    if isinstance(value, tuple):
-        return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
-    if isinstance(value, list):
-        return kind(parts)
     if f.of.keys[:1] == (CONTENT,):
         return _derived(kind, value, f.of.keys[1:], parts)
+    if isinstance(value, tuple):
+        return kind(*parts) if hasattr(kind, "_fields") else tuple.__new__(kind, parts)
+    if isinstance(value, list):
+        return kind(parts)
     if f.of.keys in LISTED:
         of_list = f.parts[0]
         known = isinstance(of_list, Record) and all(isinstance(p, Keep) for p in of_list.parts)
@@ -276,12 +276,17 @@ def _container(f: Record, parts: list[Any]) -> Any:
 def _derived(kind: Any, like: Any, names: tuple[str, ...], parts: list[Any]) -> Any:
     """A container of a class derived from Python's."""
     content, *attributes = parts
-    out = kind.__new__(kind)
+    if isinstance(like, (list, tuple)):  # whose own methods may take other things
+        base: Any = list if isinstance(like, list) else tuple
+        out = base.__new__(kind, content)
+    else:
+        out = kind.__new__(kind)
     if isinstance(like, deque):
         deque.__init__(out, maxlen=like.maxlen)
     elif isinstance(like, defaultdict):
         out.default_factory = like.default_factory
-    fill(out, content)
+    if not isinstance(like, tuple):
+        fill(out, content)
     for name, value in zip(names, attributes, strict=True):
         object.__setattr__(out, name, value)
     return out

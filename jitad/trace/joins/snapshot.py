@@ -27,6 +27,7 @@ from jitad.trace.containers.stretch import Stretch
 from jitad.trace.containers.writing import content_of, kind_of
 from jitad.trace.joins.state import CONTENT, Arr, Lost, Num, Obj, Outer, Per, Rec, Sel, Snapshot
 from jitad.trace.joins.unset import UNSET, Among, Perhaps
+from jitad.trace.ongoing import current
 from jitad.values.array import ArrayHandle
 from jitad.values.chosen import Choice
 from jitad.values.complexes.number import Complex
@@ -101,7 +102,7 @@ def _keys(value: Any) -> tuple[Any, ...] | None:
     if listed(value) is not None or (type(value) is set and was_made(value)):
         return (key_of(value),)
     if isinstance(value, (tuple, list)) or type(value) is deque:
-        return tuple(range(len(value)))
+        return _more_than_elements(value) or tuple(range(len(value)))
     if type(value) is Stretch:
         return value.keys()
     if isinstance(value, StandIn):
@@ -128,6 +129,17 @@ def _keys(value: Any) -> tuple[Any, ...] | None:
     return (*getattr(value, "__dict__", ()), *held)
 
 
+def _more_than_elements(value: Any) -> tuple[Any, ...] | None:
+    """The keys of a list or tuple that the trace has made of a class of the user's."""
+    kind: type = type(value)
+    if kind in (list, tuple, deque) or hasattr(kind, "_fields"):
+        return None
+    attributes = (*getattr(value, "__dict__", ()), *slots(value))
+    if was_made(value) if isinstance(value, list) else attributes and not _is_outside(value):
+        return (CONTENT, *attributes)
+    return None
+
+
 def _is_users(kind: type) -> bool:
     """Of a class whose objects can be called: is one of them a thing like any other?"""
     if not isinstance(kind.__call__, FunctionType) or kind.__module__.startswith("jitad."):
@@ -141,11 +153,12 @@ def _is_plain(value: Any) -> bool:
 
 def _closed_over(f: Any) -> tuple[Any, ...] | None:
     """The variables of a function that the trace has made; others are what they are."""
-    from jitad.trace.ongoing import current  # which knows of snapshots
+    return None if _is_outside(f) else ((*closures.names(f), *closures.defaults(f)) or None)
 
+
+def _is_outside(thing: Any) -> bool:
     trace = current()
-    outside = trace is None or trace.captures.path_of(f) is not None
-    return ((*closures.names(f), *closures.defaults(f)) or None) if not outside else None
+    return trace is None or trace.captures.path_of(thing) is not None
 
 
 def _reader(value: Any, keys: tuple[Any, ...]) -> Any:
@@ -153,8 +166,6 @@ def _reader(value: Any, keys: tuple[Any, ...]) -> Any:
 
     Of an attribute that the trace has written it gives None.
     """
-    from jitad.trace.ongoing import current  # which knows of snapshots
-
     trace = current()
     path = None if trace is None else trace.captures.path_of(value)
     fixed = (tuple, list, dict, set, frozenset, deque, Stretch, Complex, BaseException)
@@ -179,7 +190,9 @@ def _part(value: Any, key: Any) -> Any:
         return elements_of(value)
     if key is CONTENT:
         return content_of(value)
-    if isinstance(value, (tuple, list)) or type(value) in (*_DICTS, deque):
+    if type(key) is int and isinstance(value, (tuple, list)):
+        return value[key]
+    if type(value) in (*_DICTS, deque):
         return value[key]
     own = getattr(value, "__dict__", ())
     return own[key] if key in own else getattr(value, key)
