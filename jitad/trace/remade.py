@@ -28,7 +28,12 @@ def remade(f: Form, supply: Iterator[Any], made: dict[int, Any]) -> Any:
         case Record(Rec(value, keys)) if keys in LISTED:
             out = again(value, assemble(f.parts[0], supply, made), keys[0], True)
         case Record():
-            out = _whole(_container(f, [assemble(p, supply, made) for p in f.parts]))
+            parts = [assemble(p, supply, made) for p in f.parts]
+            out = _whole(_container(f, parts))
+            if not isinstance(f.of.value, dict):  # attributes that are there on some paths only
+                for k, p in zip(f.of.keys, parts, strict=True):
+                    if p is UNSET and isinstance(k, str):
+                        object.__delattr__(out, k)
             stretch = stretched(out)
             if isinstance(out, tuple) and stretch is not None:
                 out = tuple(expanded(stretch))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from jitad import grad, jit, jit_grad, jit_value_and_grad, register_structure
+from jitad import JitadError, grad, jit, jit_grad, jit_value_and_grad, register_structure
 from tests.api.counting import calls_of, compilations
 
 
@@ -207,7 +207,31 @@ def chosen(x):
     return {"a": out}
 
 
-DERIVED = [of_its_constructor, that_gets_longer, of_its_own_new, with_an_attribute, chosen]
+class Thing:
+    pass
+
+
+class Slots:
+    __slots__ = ("a", "b")
+
+
+def more_on_a_path(x):
+    out, marked = Named(x, x), Marked((x,))
+    if x > 3.5:
+        out.more = marked.more = x
+    return {"a": out, "c": marked}
+
+
+def more_in_a_loop(x):
+    out, k = Named(x, x), 0.0
+    while k * x < 10.0:
+        k += 1.0
+        out.more = k * x
+    return out
+
+
+DERIVED = [of_its_constructor, that_gets_longer, of_its_own_new, with_an_attribute, chosen,
+           more_on_a_path, more_in_a_loop]  # fmt: skip
 
 
 @pytest.mark.parametrize("f", DERIVED)
@@ -217,6 +241,34 @@ def test_results_of_classes_derived_from_lists_and_tuples(f: Any) -> None:
         for got, true in zip(flat(g(x)), flat(f(x)), strict=True):
             assert type(got) is type(true) and got == true
             assert getattr(got, "__dict__", None) == getattr(true, "__dict__", None)
+
+
+@pytest.mark.parametrize("kind", [Thing, Slots])
+def test_an_attribute_on_some_paths_only(kind: Any) -> None:
+    def f(x: Any) -> Any:
+        out = kind()
+        out.a = x
+        if x > 3.5:
+            out.b = 2.0 * x
+        return out
+
+    g = jit(f)
+    for x in (3.0, 4.0, 3.0, 5.0):
+        got = g(x)
+        assert type(got) is kind and got.a == x
+        assert getattr(got, "b", "none") == (2.0 * x if x > 3.5 else "none")
+
+
+def test_columns_of_derived_lists_are_refused() -> None:
+    def f(x: Any) -> Any:
+        rows, k = [], 0.0
+        while k * x < 7.0:
+            k += 1.0
+            rows.append(Named(k, x, k))
+        return [list(column) for column in zip(*rows)]
+
+    with pytest.raises(JitadError, match="by a star"):
+        jit(f)(3.0)
 
 
 def flat(value: Any) -> list[Any]:

@@ -17,6 +17,7 @@ from jitad.trace.containers.grown import variables
 from jitad.trace.containers.lists import refused, run
 from jitad.trace.containers.stretch import Stretch, stretched
 from jitad.trace.joins.forms import Record
+from jitad.trace.joins.state import CONTENT
 from jitad.trace.ongoing import current
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import made
@@ -102,7 +103,8 @@ def _columns(values: Any) -> list[Any]:
     """What all elements have in the first place, what they have in the second, and so on."""
     (stretch,) = values
     form = stretch.element
-    if not isinstance(form, Record) or not isinstance(form.of.value, (tuple, list)):
+    whole = isinstance(form, Record) and isinstance(form.of.value, (tuple, list))
+    if not isinstance(form, Record) or not whole or CONTENT in form.of.keys:
         raise refused("given to zip by a star, unless it holds tuples of one length")
     require(bind("ge", stretch.count, 1), JitadError,
             "zip(*values) of an empty list: how much it gives must be known")  # fmt: skip

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from jitad.tape.ir import Atom
 from jitad.tape.types import Array, Scalar
-from jitad.trace.joins.state import Rec, Snapshot
+from jitad.trace.joins.state import CONTENT, Rec, Snapshot
 
 if TYPE_CHECKING:
     from jitad.values.array import ArrayHandle
@@ -129,7 +129,8 @@ def only_floats(form: Form) -> bool:
         case Number(t):
             return t.dtype == "f8"
         case Record():
-            return isinstance(form.of.value, list) and all(map(only_floats, form.parts))
+            of_list = isinstance(form.of.value, list) and CONTENT not in form.of.keys
+            return of_list and all(map(only_floats, form.parts))
         case Grown():
             return only_floats(form.element)
     return False
