@@ -89,7 +89,7 @@ def enter_later() -> bool:
     """Enter what stands in for functions of modules that were imported meanwhile."""
     met = [name for name in tuple(waiting) if name in sys.modules]
     for name in met:
-        for module in waiting[name]:
+        for module in waiting.get(name, ()):  # another thread may have done it meanwhile
             importlib.import_module(f"jitad.{module}")
         waiting.pop(name, None)
     return bool(met)

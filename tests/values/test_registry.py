@@ -26,6 +26,21 @@ def test_entered_again_after_it_was_asked_for() -> None:
         del registry._entered[original], registry._replacements[original]
 
 
+def test_modules_that_two_threads_enter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the other one has entered meanwhile is not looked for again."""
+    imported: list[str] = []
+
+    def as_the_other_does(name: str) -> None:
+        imported.append(name)
+        registry.waiting.clear()
+
+    here = {"math": ("of.math",), "os": ("of.os",)}
+    monkeypatch.setattr(registry, "waiting", here)
+    monkeypatch.setattr(registry.importlib, "import_module", as_the_other_does)
+    assert registry.enter_later() and not registry.enter_later()
+    assert imported == ["jitad.of.math"]
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_einsum_of_one_operand_is_a_view(engine: str) -> None:
     """Of complex arrays, too: a write to the operand shows in it."""
