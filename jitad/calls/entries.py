@@ -468,7 +468,7 @@ def _of_class(f: Record, parts: list[str | None], s: Source | None) -> str | Non
             return None
         name = s.name("kind", kind)
         if issubclass(kind, tuple):
-            return f"{name}({', '.join(map(str, parts))})"
+            return f"{s.name('new', tuple.__new__)}({name}, ({', '.join(map(str, parts))},))"
         return f"{s.name('made', instance)}({name}, {_fields(of.keys, parts)})"
     from jitad.trace.containers.stretch import Stretch  # not needed for what is found on disk
     from jitad.trace.remade import made_of

@@ -112,7 +112,7 @@ def _whole(kind: type, keys: tuple[Any, ...], parts: list[Any]) -> Any:
     if kind in _CONTAINERS:
         return kind(parts)
     if issubclass(kind, tuple):
-        return kind(*parts)
+        return tuple.__new__(kind, parts)
     return instance(kind, dict(zip(keys, parts, strict=True)))
 
 

@@ -220,7 +220,7 @@ def _argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> An
         out = node.whole(given, rest)
     elif isinstance(a, (list, tuple)):
         parts = [part(x, "item", k) for k, x in enumerate(a)]
-        out = kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+        out = kind(parts) if isinstance(a, list) else tuple.__new__(kind, parts)
     elif isinstance(a, dict):
         out = kind((k, part(x, "item", k)) for k, x in a.items())
     else:  # a dataclass

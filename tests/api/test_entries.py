@@ -22,6 +22,15 @@ class Pair(NamedTuple):
     b: Any
 
 
+class Checked(Pair):
+    __slots__ = ()
+
+    def __new__(cls, w: Any) -> Checked:
+        if w < 0.0:
+            raise ValueError("negative")
+        return super().__new__(cls, w, 2.0 * w)
+
+
 @dataclass
 class Data:
     w: Any
@@ -91,6 +100,8 @@ KINDS: dict[str, tuple[Any, Any, Any]] = {
         mapped, collections.OrderedDict(w=2.0, b=1.0), collections.OrderedDict(w=12.0, b=1.0),
     ),
     "NamedTuple": (named, Pair(2.0, 1.0), Pair(12.0, 1.0)),
+    "NamedTuple of another constructor": (
+        named, tuple.__new__(Checked, (2.0, 1.0)), tuple.__new__(Checked, (12.0, 1.0))),
     "dataclass": (named, Data(2.0, 1.0), Data(12.0, 1.0)),
     "slots": (named, Slotted(2.0, 1.0), Slotted(12.0, 1.0)),
     "slots beside a dict": (named, SlotsToo(2.0, 1.0), SlotsToo(12.0, 1.0)),
@@ -215,6 +226,10 @@ class Slots:
     __slots__ = ("a", "b")
 
 
+def checked(x):
+    return Checked(x * x), [Checked(x * x).b]
+
+
 def more_on_a_path(x):
     out, marked = Named(x, x), Marked((x,))
     if x > 3.5:
@@ -231,7 +246,7 @@ def more_in_a_loop(x):
 
 
 DERIVED = [of_its_constructor, that_gets_longer, of_its_own_new, with_an_attribute, chosen,
-           more_on_a_path, more_in_a_loop]  # fmt: skip
+           more_on_a_path, more_in_a_loop, checked]  # fmt: skip
 
 
 @pytest.mark.parametrize("f", DERIVED)

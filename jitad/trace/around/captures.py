@@ -299,7 +299,7 @@ class Captures:
         parts = [self.read(path.then("item", k), v) for k, v in enumerate(value)]
         if all(p is v for p, v in zip(parts, value, strict=True)):
             return value
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+        return tuple.__new__(type(value), parts)
 
     def _container(self, path: Path, value: Any) -> Any:
         known = self.path_of(value)

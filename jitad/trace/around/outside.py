@@ -213,6 +213,5 @@ def _plain(value: Any, done: dict[int, Any]) -> Any:
         case tuple():
             parts = [_plain(v, done) for v in value]
             if any(p is not v for p, v in zip(parts, value, strict=True)):
-                kind: Any = type(value)
-                value = kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+                value = tuple.__new__(type(value), parts)
     return value

@@ -235,7 +235,7 @@ def _container(f: Record, parts: list[Any]) -> Any:
     if f.of.keys[:1] == (CONTENT,):
         return _derived(kind, value, f.of.keys[1:], parts)
     if isinstance(value, tuple):
-        return kind(*parts) if hasattr(kind, "_fields") else tuple.__new__(kind, parts)
+        return tuple.__new__(kind, parts)  # the class's own may take other things
     if isinstance(value, list):
         return kind(parts)
     if f.of.keys in LISTED:
