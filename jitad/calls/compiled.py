@@ -41,7 +41,7 @@ from jitad.errors import (
     UnknownDepthError,
 )
 from jitad.room import Room
-from jitad.structures import flatten, unflatten
+from jitad.structures import Structure, flatten, unflatten
 from jitad.trace import ongoing
 from jitad.trace.around.floatlists import LONG, packed
 from jitad.trace.around.libraries import COMPILED
@@ -188,9 +188,11 @@ class Compiled(Inspected):
 
     def _slow(self, /, *args: Any, **kwargs: Any) -> Any:
         """Any call: find the specialisation for these arguments, or make it."""
-        if ongoing.current() is not None or any_traced(flatten((args, kwargs))[0]):
+        if ongoing.current() is not None:
             return self._follow(args, kwargs)
         leaves, structure = flatten((args, kwargs))
+        if any_traced(leaves):
+            return self._follow(args, kwargs)
         if len(leaves) > LONG:
             leaves, structure = flatten(packed((args, kwargs)))
         leaves = as_numbers(leaves)
@@ -210,7 +212,7 @@ class Compiled(Inspected):
             name = path = None
             if unknown is None and not self._dynamic and not self._tabled:
                 name = recalled.name_of(self.f, leaves, structure, repr(self.memory), self.threads)
-            again = name is not None and self._recall(name, tried, args, kwargs, why)
+            again = name is not None and self._recall(name, structure, tried, args, kwargs, why)
             if unknown is not None:
                 path, why = unknown.next_path(), "the path of an earlier call"
             s = failed = None
@@ -244,7 +246,7 @@ class Compiled(Inspected):
                 tried.append(s)
                 if name is not None:
                     self._recalled |= recalled.keep(
-                        name, s.traced, s.kernel, s.threads, self.f, args, kwargs
+                        name, structure, s.traced, s.kernel, s.threads, self.f, args, kwargs
                     )
                 # here, where no other thread's trace has its own values in what is read
                 values = [] if unknown is not None else s.traced.arguments(self.f, args, kwargs)
@@ -273,10 +275,11 @@ class Compiled(Inspected):
             return hooks.call(self.f, *args, **kwargs)
 
     def _recall(
-        self, name: str, tried: list[Specialisation], args: Any, kwargs: Any, why: str
-    ) -> bool:
+        self, name: str, structure: Structure, tried: list[Specialisation], args: Any,
+        kwargs: Any, why: str,
+    ) -> bool:  # fmt: skip
         """Was the trace found that another process has made?"""
-        found = recalled.found(name, self._recalled, self.f, args, kwargs)
+        found = recalled.found(name, structure, self._recalled, self.f, args, kwargs)
         if found is not None:
             s = Specialisation(
                 found.traced, found.kernel, why, threads=found.threads, kept=found.tape

@@ -444,7 +444,7 @@ def result_expression(form: Form, s: Source | None = None) -> str | None:
                 if any(p is None for p in parts):
                     return None
                 if kind is tuple:
-                    return f"({''.join(f'{p}, ' for p in parts)})"
+                    return _tuple(parts)
                 if kind is list:
                     return None if s is None else f"[{', '.join(map(str, parts))}]"
                 if kind is dict:
@@ -455,6 +455,10 @@ def result_expression(form: Form, s: Source | None = None) -> str | None:
     return build(form)
 
 
+def _tuple(parts: list[str | None]) -> str:
+    return f"({''.join(f'{p}, ' for p in parts)})"
+
+
 def _dict(keys: tuple[Any, ...], parts: list[str | None], s: Source) -> str:
     items = zip((s.name("key", k) for k in keys), parts, strict=True)
     return f"{{{', '.join(f'{k}: {p}' for k, p in items)}}}"
@@ -463,13 +467,10 @@ def _dict(keys: tuple[Any, ...], parts: list[str | None], s: Source) -> str:
 def _of_class(f: Record, parts: list[str | None], s: Source | None) -> str | None:
     """The expression for what is no tuple, list or dict of Python's itself."""
     of, kind = f.of, type(f.of.value)
-    if has_fields(kind):
-        if s is None:
-            return None
-        name = s.name("kind", kind)
-        if issubclass(kind, tuple):
-            return f"{s.name('new', tuple.__new__)}({name}, ({', '.join(map(str, parts))},))"
-        return f"{s.name('made', instance)}({name}, {_fields(of.keys, parts)})"
+    if s is not None and issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return f"{s.name('new', tuple.__new__)}({s.name('kind', kind)}, {_tuple(parts)})"
+    if s is not None and has_fields(kind):
+        return f"{s.name('made', instance)}({s.name('kind', kind)}, {_fields(of.keys, parts)})"
     from jitad.trace.containers.stretch import Stretch  # not needed for what is found on disk
     from jitad.trace.remade import made_of
     from jitad.values.complexes.number import Complex, plain
@@ -483,8 +484,6 @@ def _of_class(f: Record, parts: list[str | None], s: Source | None) -> str | Non
         return None
     if issubclass(kind, dict):
         return f"{s.name('kind', kind)}({_dict(of.keys, parts, s)})"
-    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        return f"{s.name('kind', kind)}({', '.join(map(str, parts))})"
     if is_all_python(kind):
         return f"{s.name('made', made_of)}({s.name('kind', kind)}, {_fields(of.keys, parts)})"
     return None

@@ -29,7 +29,7 @@ from jitad.emit.kernel import Kernel
 from jitad.emit.owncode import digest, packages
 from jitad.emit.surroundings import surroundings
 from jitad.late import Late
-from jitad.structures import Structure, flatten
+from jitad.structures import Structure
 from jitad.tape.ir import Block, Tape, Var, walk
 from jitad.tape.types import INT
 from jitad.trace.around.paths import Guard, Input, Path, Root
@@ -89,7 +89,7 @@ class _Class:
 
 
 def _kinds(structure: Structure) -> list[type]:
-    """The classes of the user's in it, in the order of their places."""
+    """The classes of the user's in it, always in the same order."""
     found: list[type] = []
     todo = [structure]
     while todo:
@@ -98,10 +98,6 @@ def _kinds(structure: Structure) -> list[type]:
             found.append(s.kind)
         todo += s.children
     return found
-
-
-def _classes(args: Any, kwargs: Any) -> list[type]:
-    return _kinds(flatten((args, kwargs))[1])
 
 
 def _described(kind: type) -> str:
@@ -144,7 +140,7 @@ def _version(library: str) -> str:
 
 
 def found(
-    name: str, before: set[Any], function: Any, args: Any, kwargs: Any
+    name: str, structure: Structure, before: set[Any], function: Any, args: Any, kwargs: Any
 ) -> Recalled | None:
     """A trace that was kept under this name and would be the same now; none found `before`."""
     folder = cachefiles.folder()
@@ -158,7 +154,7 @@ def found(
             world = World(function, inputs)
             if world.digest != expected:
                 continue
-            recalled = _again(rest, world, function, args, kwargs)
+            recalled = _again(rest, structure, world, function, args, kwargs)
         except Exception:  # whatever is wrong with it, to trace is right
             continue
         if recalled is not None:
@@ -167,7 +163,9 @@ def found(
     return None
 
 
-def _again(rest: bytes, world: World, function: Any, args: Any, kwargs: Any) -> Recalled | None:
+def _again(
+    rest: bytes, structure: Structure, world: World, function: Any, args: Any, kwargs: Any
+) -> Recalled | None:
     name, pos, params, results, inputs, captures, guards, output, relied, source, threads, tape = (
         pickle.loads(rest)
     )
@@ -192,7 +190,7 @@ def _again(rest: bytes, world: World, function: Any, args: Any, kwargs: Any) -> 
 
     if any(path.get(function, args, kwargs) != value for path, value in relied):
         return None
-    _complete(output.form, _classes(args, kwargs))
+    _complete(output.form, _kinds(structure))
     traced = Traced(
         Tape(name, Block(params, [], results), pos), tuple(map(given, inputs)),
         tuple(map(given, captures)), tuple(map(guard, guards)), output, (), {}, relied,
@@ -221,15 +219,15 @@ def tape_of(kept: bytes) -> Tape:
 
 
 def keep(
-    name: str, traced: Traced, kernel: Kernel, threads: int | None, function: Any, args: Any,
-    kwargs: Any,
+    name: str, structure: Structure, traced: Traced, kernel: Kernel, threads: int | None,
+    function: Any, args: Any, kwargs: Any,
 ) -> set[bytes]:  # fmt: skip
     """Write down what a trace has given, if that can be told; what `found` notes of it then."""
     folder = cachefiles.folder()
     if folder is None:
         return set()
     try:
-        entry = _entry(traced, kernel, threads, function, args, kwargs)
+        entry = _entry(structure, traced, kernel, threads, function, args, kwargs)
     except Exception:  # it can't be told, or not be written down
         return set()
     before = cachefiles.unseal(cachefiles.read(folder / name))
@@ -241,8 +239,9 @@ def keep(
 
 
 def _entry(
-    traced: Traced, kernel: Kernel, threads: int | None, function: Any, args: Any, kwargs: Any
-) -> tuple[Any, ...]:
+    structure: Structure, traced: Traced, kernel: Kernel, threads: int | None, function: Any,
+    args: Any, kwargs: Any,
+) -> tuple[Any, ...]:  # fmt: skip
     if traced.commits or traced.guessed or traced.rooms or traced.new_keys:
         raise Unstated("writes, functions of Python's, lists that grow")
     if traced.output.there:
@@ -262,7 +261,7 @@ def _entry(
             raise Unstated("something made in Python")
     tape = traced.tape
     guards = tuple(_guard(g, world, function) for g in traced.guards)
-    form = _form(traced.output.form, {}, _classes(args, kwargs))
+    form = _form(traced.output.form, {}, _kinds(structure))
     rest = (
         tape.name, tape.pos, tape.body.params, [_result(a) for a in tape.body.results],
         tuple(map(_input, traced.inputs)), tuple(map(_input, traced.captures)), guards,

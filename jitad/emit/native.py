@@ -119,11 +119,11 @@ def _without_imports(head: str) -> tuple[str, str]:
 
     It can where it calls nothing that the preamble's libraries hand out when they are imported.
     """
-    names = {n for listed in _IMPORT.findall(head) for n in re.findall(r"\w+", listed)}
-    if not names <= _LINKED:
+    found = list(_IMPORT.finditer(head))
+    if not {name for m in found for name in re.findall(r"\w+", m[1])} <= _LINKED:
         return head, ""
-    rest = _IMPORT.sub(lambda found: "\n" * found[0].count("\n"), head)
-    return rest, "\n".join(found[0] for found in _IMPORT.finditer(head))
+    rest = _IMPORT.sub(lambda m: "\n" * m[0].count("\n"), head)  # lines keep their numbers
+    return rest, "\n".join(m[0] for m in found)
 
 
 # Names of the preamble that become instructions, and functions of the C library or Numba's.

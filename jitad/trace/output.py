@@ -75,15 +75,14 @@ def assemble(f: Form, supply: Iterator[Any], made: dict[int, Any]) -> Any:
 
 def _is_plain(f: Record) -> bool:
     """Is it a container whose parts are all there, and are what they are for Python?"""
-    kind: type = type(f.of.value)
-    if kind is dict and not all(type(k) in (str, int) for k in f.of.keys):
+    if type(f.of.value) is dict and not all(type(k) in (str, int) for k in f.of.keys):
         return False
-    return (kind in _CONTAINERS or has_fields(kind)) and all(
-        _is_there(p.of.value) if isinstance(p, Record) else type(p) in _THERE for p in f.parts
+    return _is_whole(f.of.value) and all(
+        _is_whole(p.of.value) if isinstance(p, Record) else type(p) in _THERE for p in f.parts
     )
 
 
-def _is_there(value: Any) -> bool:
+def _is_whole(value: Any) -> bool:
     return type(value) in _CONTAINERS or has_fields(type(value))
 
 

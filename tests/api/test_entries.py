@@ -230,6 +230,14 @@ def checked(x):
     return Checked(x * x), [Checked(x * x).b]
 
 
+class Empty(NamedTuple):
+    pass
+
+
+def without_fields(x):
+    return Empty(), [x, Empty()]
+
+
 def more_on_a_path(x):
     out, marked = Named(x, x), Marked((x,))
     if x > 3.5:
@@ -246,7 +254,7 @@ def more_in_a_loop(x):
 
 
 DERIVED = [of_its_constructor, that_gets_longer, of_its_own_new, with_an_attribute, chosen,
-           more_on_a_path, more_in_a_loop, checked]  # fmt: skip
+           more_on_a_path, more_in_a_loop, checked, without_fields]  # fmt: skip
 
 
 @pytest.mark.parametrize("f", DERIVED)
