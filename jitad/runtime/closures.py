@@ -13,6 +13,7 @@ framework*, TOPLAS 30 (2008).
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import BuiltinFunctionType, ModuleType
@@ -77,8 +78,13 @@ def _opens(leaf: Any) -> bool:
         return False
     if isinstance(leaf, (BuiltinFunctionType, np.ufunc)) or closures.is_function(leaf):
         return True
+    if isinstance(leaf, _CONTAINERS):  # of a class of the user's: its elements would be left out
+        return False
     plain = type(leaf).__module__ != "builtins" and not callable(leaf)
     return plain and bool(getattr(leaf, "__dict__", None))
+
+
+_CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 
 
 def _open(value: Any, read: Read, seen: dict[int, Any]) -> Any:

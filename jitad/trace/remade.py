@@ -30,10 +30,9 @@ def remade(f: Form, supply: Iterator[Any], made: dict[int, Any]) -> Any:
         case Record():
             parts = [assemble(p, supply, made) for p in f.parts]
             out = _whole(_container(f, parts))
-            if not isinstance(f.of.value, dict):  # attributes that are there on some paths only
-                for k, p in zip(f.of.keys, parts, strict=True):
-                    if p is UNSET and isinstance(k, str):
-                        object.__delattr__(out, k)
+            for k, p in zip(f.of.keys, parts, strict=True):  # attributes of some paths only
+                if p is UNSET and isinstance(k, str) and getattr(out, k, None) is UNSET:
+                    object.__delattr__(out, k)
             stretch = stretched(out)
             if isinstance(out, tuple) and stretch is not None:
                 out = tuple(expanded(stretch))

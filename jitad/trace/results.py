@@ -114,8 +114,16 @@ def around(captures: Captures, target: Any) -> PathOf:
 
 
 def handed_on(captures: Captures) -> PathOf:
-    """Where a thing is found that is returned as it is: a function, with what it closes over."""
-    return lambda thing: captures.path_of(thing) if isinstance(thing, _HANDED_ON) else None
+    """Where a thing is found that is returned as it is: a function, with what it closes over.
+
+    So is a list or tuple of a class of the user's, to which no trace writes.
+    """
+    return lambda thing: captures.path_of(thing) if _is_handed_on(thing) else None
+
+
+def _is_handed_on(thing: Any) -> bool:
+    of_class = isinstance(thing, (list, tuple)) and type(thing) not in (list, tuple)
+    return isinstance(thing, _HANDED_ON) or (of_class and not hasattr(thing, "_fields"))
 
 
 _HANDED_ON = (FunctionType, MethodType, functools.partial, set)

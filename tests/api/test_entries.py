@@ -177,6 +177,10 @@ class Named(list):  # type: ignore[type-arg]
         self.level = level
 
 
+class MyItems(list):  # type: ignore[type-arg]
+    pass
+
+
 class Couple(tuple):  # type: ignore[type-arg]
     __slots__ = ()
 
@@ -280,6 +284,67 @@ def test_an_attribute_on_some_paths_only(kind: Any) -> None:
         got = g(x)
         assert type(got) is kind and got.a == x
         assert getattr(got, "b", "none") == (2.0 * x if x > 3.5 else "none")
+
+
+class Keyed(dict):  # type: ignore[type-arg]
+    def __new__(cls, level: Any, a: Any) -> Keyed:
+        return super().__new__(cls)
+
+    def __init__(self, level: Any, a: Any) -> None:
+        super().__init__(a=a)
+        self.level = level
+
+
+def test_a_dict_whose_constructor_takes_other_things() -> None:
+    def f(x: Any) -> Any:
+        out = Keyed(2.0 * x, x)
+        out["b"] = x * x
+        return out
+
+    g = jit(f)
+    for x in (3.0, 4.0):
+        got = g(x)
+        assert (type(got), dict(got), got.level) == (Keyed, {"a": x, "b": x * x}, 2.0 * x)
+
+
+def test_a_tuple_that_was_made_elsewhere() -> None:
+    made = Couple(2.0, 3.0)  # of which there may be two
+    for x in (3.0, 4.0):
+        got, product = jit(lambda of, x: (of, of[0] * x))(made, x)
+        assert (type(got), got, product) == (Couple, made, 2.0 * x)
+
+
+@pytest.mark.parametrize("made", [Named(1.0, 2.0, 3.0), MyItems([2.0, 3.0])])
+def test_what_was_made_elsewhere_is_handed_on(made: Any) -> None:
+    """As itself, be it an argument or what the function has around it."""
+    g, h = jit(lambda of, x: (of, of[0] * x)), jit(lambda x: [made, made[1] * x])
+    for x in (3.0, 4.0):
+        got, product = g(made, x)
+        assert got is made and product == 2.0 * x
+        kept, product = h(x)
+        assert kept is made and product == 3.0 * x
+
+
+@pytest.mark.parametrize("operator", [grad, jit_grad])
+def test_no_derivative_by_attributes_alone(operator: Any) -> None:
+    """What is in a container would be left out."""
+    with pytest.raises(JitadError, match="argument 0"):
+        operator(lambda of: of[0] * of.level)(Named(1.0, 2.0))
+
+
+def test_a_function_over_a_name_that_some_paths_bind() -> None:
+    def f(x: Any) -> Any:
+        def inner(y: Any) -> Any:
+            return y * k
+
+        if x > 3.5:
+            k = x
+        return inner
+
+    g = jit(f)
+    for x in (4.0, 3.0, 5.0):
+        inner = g(x)
+        assert x < 3.5 or inner(2.0) == 2.0 * x
 
 
 def test_columns_of_derived_lists_are_refused() -> None:

@@ -18,13 +18,15 @@ import numpy as np
 
 from jitad import closures
 from jitad.closures import is_function
+from jitad.errors import JitadError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import as_type
 from jitad.tape.ir import Atom, lit
 from jitad.tape.types import Array, Scalar, Type
+from jitad.trace.around.objects import attributes
 from jitad.trace.containers.listed import LISTED, again
 from jitad.trace.containers.stretch import Stretch
-from jitad.trace.containers.writing import fill
+from jitad.trace.containers.writing import fill, kind_of
 from jitad.trace.joins.as_complex import array_as_complex, complex_of
 from jitad.trace.joins.forms import (
     Form,
@@ -45,6 +47,7 @@ from jitad.trace.joins.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
 from jitad.values.journal import refuse_stale
+from jitad.values.kind import fail
 from jitad.values.layout import is_one_of
 from jitad.values.registry import call
 
@@ -237,7 +240,7 @@ def _container(f: Record, parts: list[Any]) -> Any:
     if isinstance(value, tuple):
         return tuple.__new__(kind, parts)  # the class's own may take other things
     if isinstance(value, list):
-        return kind(parts)
+        return kind(parts) if kind is list else _made_elsewhere(value, parts)
     if f.of.keys in LISTED:
         of_list = f.parts[0]
         known = isinstance(of_list, Record) and all(isinstance(p, Keep) for p in of_list.parts)
@@ -273,21 +276,32 @@ def _container(f: Record, parts: list[Any]) -> Any:
     return out
 
 
+def _made_elsewhere(like: list[Any], parts: list[Any]) -> list[Any]:
+    """A list of a class derived from Python's, of which only the elements are followed."""
+    kind = type(like)
+    if attributes(like):
+        raise fail(
+            JitadError, f"a {kind.__name__} made elsewhere, with attributes of its own, is copied "
+            "or is one of two here", "Use a list, or pass what is needed of it.",
+        )  # fmt: skip
+    out: list[Any] = list.__new__(kind)
+    list.extend(out, parts)
+    return out
+
+
 def _derived(kind: Any, like: Any, names: tuple[str, ...], parts: list[Any]) -> Any:
-    """A container of a class derived from Python's."""
-    content, *attributes = parts
-    if isinstance(like, (list, tuple)):  # whose own methods may take other things
-        base: Any = list if isinstance(like, list) else tuple
-        out = base.__new__(kind, content)
+    """A container of a class derived from Python's, whose own methods may take other things."""
+    content, *held = parts
+    if isinstance(like, tuple):
+        out: Any = tuple.__new__(kind, content)
     else:
-        out = kind.__new__(kind)
-    if isinstance(like, deque):
-        deque.__init__(out, maxlen=like.maxlen)
-    elif isinstance(like, defaultdict):
-        out.default_factory = like.default_factory
-    if not isinstance(like, tuple):
+        out = kind_of(like).__new__(kind)
+        if isinstance(like, deque):
+            deque.__init__(out, maxlen=like.maxlen)
+        elif isinstance(like, defaultdict):
+            out.default_factory = like.default_factory
         fill(out, content)
-    for name, value in zip(names, attributes, strict=True):
+    for name, value in zip(names, held, strict=True):
         object.__setattr__(out, name, value)
     return out
 
