@@ -77,10 +77,35 @@ def test_what_is_found_on_disk_needs_no_tracer_and_no_engine(kind: str, tmp_path
     assert len(found) < 100
 
 
+OF_LIBRARIES = {
+    "times": "v @ (a @ v)", "gram": "np.sum(a.T @ a)", "lu": "np.sum(np.linalg.inv(a))",
+    "solve": "v @ np.linalg.solve(a, v)", "log_size": "np.linalg.slogdet(a)[1]",
+    "lu_sign": "np.linalg.slogdet(a)[0] * v[0]", "cholesky": "np.sum(np.linalg.cholesky(a))",
+    "trisolve": "v @ scipy.linalg.solve_triangular(a, v)", "qr": "np.sum(np.linalg.qr(a)[1])",
+    "svd": "np.sum(np.linalg.svd(a)[1])", "eigh": "np.sum(np.linalg.eigh(a)[0] ** 2)",
+    "pinv": "np.sum(np.linalg.pinv(a))", "line": "np.polyfit(v, v * v, 1)[0]",
+    "expm": "np.sum(scipy.linalg.expm(a))", "sqrtm": "np.sum(scipy.linalg.sqrtm(a))",
+    "eig": "np.sum(np.abs(np.linalg.eig(a)[0]))", "determinant": "np.linalg.det(a)",
+    "heigh": "np.sum(np.linalg.eigvalsh(a + 0.1j * np.tri(2, k=-1) - 0.1j * np.tri(2, k=-1).T))",
+}  # fmt: skip
+
+
+def test_kernels_on_disk_that_call_libraries_import_these_alone(tmp_path: Path) -> None:
+    program = ["import numpy as np, scipy.linalg, scipy.special", "from jitad import jit_grad",
+               "v, a = np.array([1.5, 2.5]), np.array([[4.0, 1.0], [1.0, 3.0]])",
+               *(f"print({name!r}, *(p.tolist() for p in jit_grad(lambda a, v: {f}, (0, 1))(a, v)))"
+                 for name, f in OF_LIBRARIES.items()),
+               "print('jitad.emit.preamble' in sys.modules)"]  # fmt: skip
+    *made, there = run(tmp_path, *program).split("\n")
+    *found, later = run(tmp_path, *program).split("\n")
+    assert (there, later) == ("True", "False")
+    assert found == made and len(found) == len(OF_LIBRARIES)
+
+
 OF_ARRAYS = """import numpy as np
 
 from jitad.emit.preamble import (
-    accum, empty, load, local, store, zeros
+    accum, deep, empty, grown, handed, load, local, opaque, room, row_of, run_of, store, zeros
 )
 
 
@@ -92,7 +117,8 @@ def kernel(n):
         store(a, 1.5, i)
         accum(b, 2.0 * i, i)
     store(c, 3.0, 1)
-    return load(a, 0) + load(b, 2) + load(c, 1)
+    a = handed(run_of(grown(a, 40), opaque(2), 1))
+    return load(a, 0) + load(b, 2) + load(c, 1) + row_of(3, a, 1.5) + deep(room())
 """
 OF_ONE = "from jitad.emit.preamble import {}\n\n\ndef kernel({}):\n    return {}\n"
 
@@ -100,6 +126,7 @@ OF_ONE = "from jitad.emit.preamble import {}\n\n\ndef kernel({}):\n    return {}
 def test_kernels_on_disk_that_need_nothing_of_the_preamble(tmp_path: Path) -> None:
     """One for each name that `native` says becomes instructions: the same without the import."""
     kernels, names = [(OF_ARRAYS, (4,))], {"accum", "empty", "load", "local", "store", "zeros"}
+    names |= {"deep", "grown", "handed", "opaque", "room", "row_of", "run_of"}
     for name in sorted(native._LINKED - names):
         function = getattr(preamble, name)
         if not callable(function) or isinstance(function, type):
@@ -107,7 +134,8 @@ def test_kernels_on_disk_that_need_nothing_of_the_preamble(tmp_path: Path) -> No
             source = "import numpy as np\n" + OF_ONE.format(name, "a", used)
             kernels.append((source, (1.0,)))
             continue
-        given = (3, 2, 7) if name == "inside" else (0.5, 0.25, 4.0, 0.75)  # `quotient`: 4 is 1/0.25
+        whole = name in ("inside", "product_fits")
+        given = (3, 2, 7) if whole else (0.5, 0.25, 4.0, 0.75)  # `quotient`: 4 is 1/0.25
         for count in range(1, len(given) + 1):
             with contextlib.suppress(TypeError):
                 function(*given[:count])

@@ -37,7 +37,7 @@ from jitad.trace.joins.forms import Form, Handle, Keep, Number, Record
 from jitad.trace.joins.state import Num, Obj, Rec
 from jitad.trace.output import Output, has_fields
 from jitad.trace.syntax.source import nested_codes
-from jitad.trace.traced import Traced
+from jitad.trace.traced import Room, Traced
 
 MOST = 8  # traces in one file
 _LEAVES = (float, int, bool, str, np.ndarray)
@@ -166,13 +166,12 @@ def found(
 def _again(
     rest: bytes, structure: Structure, world: World, function: Any, args: Any, kwargs: Any
 ) -> Recalled | None:
-    name, pos, params, results, inputs, captures, guards, output, relied, source, threads, tape = (
-        pickle.loads(rest)
-    )
+    (name, pos, params, results, inputs, captures, guards, output, relied, rooms, source, threads,
+     tape) = pickle.loads(rest)  # fmt: skip
 
     def given(i: tuple[Any, ...]) -> Input:
-        path, constant, kind, var = i
-        return Input(path if constant is None else Path(Root(constant)), kind, var)
+        at, kind, var = i
+        return Input(at if isinstance(at, Path) else Path(Root(at[1]), at[2]), kind, var)
 
     def guard(g: tuple[Any, ...]) -> Guard:
         at, kind, expected = g
@@ -193,7 +192,7 @@ def _again(
     _complete(output.form, _kinds(structure))
     traced = Traced(
         Tape(name, Block(params, [], results), pos), tuple(map(given, inputs)),
-        tuple(map(given, captures)), tuple(map(guard, guards)), output, (), {}, relied,
+        tuple(map(given, captures)), tuple(map(guard, guards)), output, (), {}, relied, rooms,
     )  # fmt: skip
     if traced.missed(function, args, kwargs):
         return None
@@ -242,11 +241,11 @@ def _entry(
     structure: Structure, traced: Traced, kernel: Kernel, threads: int | None, function: Any,
     args: Any, kwargs: Any,
 ) -> tuple[Any, ...]:  # fmt: skip
-    if traced.commits or traced.guessed or traced.rooms or traced.new_keys:
-        raise Unstated("writes, functions of Python's, lists that grow")
+    if traced.commits or traced.guessed or traced.new_keys:
+        raise Unstated("writes, functions of Python's, new keys")
     if traced.output.there:
         raise Unstated("a thing from outside is returned")
-    paths = tuple(c.path for c in traced.captures if not _constant(c.path))
+    paths = tuple(c.path for c in traced.captures if not _is_made(c.path))
     if any(path.root != "function" for path in paths):
         raise Unstated("an input that is found from elsewhere")
     if traced.missed(function, args, kwargs):
@@ -266,7 +265,8 @@ def _entry(
         tape.name, tape.pos, tape.body.params, [_result(a) for a in tape.body.results],
         tuple(map(_input, traced.inputs)), tuple(map(_input, traced.captures)), guards,
         Output(form, traced.output.first, traced.output.count),
-        traced.relied, (kernel.source, kernel.name, kernel.brief), threads, _dumped(tape),
+        traced.relied, traced.rooms, (kernel.source, kernel.name, kernel.brief), threads,
+        _dumped(tape),
     )  # fmt: skip
     return paths, world.digest, _dumped(rest)
 
@@ -275,16 +275,17 @@ def _result(a: Any) -> Var:
     return Var(a.type)
 
 
-def _constant(path: Path) -> bool:
-    """Is it an array that the trace has made?"""
+def _is_made(path: Path) -> bool:
+    """Is it an array that the trace has made, or how long a list may get?"""
     root = path.root
-    return isinstance(root, Root) and type(root.thing) is np.ndarray and not path.steps
+    return isinstance(root, Root) and (
+        type(root.thing) is Room or (type(root.thing) is np.ndarray and not path.steps)
+    )
 
 
 def _input(i: Input) -> tuple[Any, ...]:
-    if _constant(i.path):
-        return None, i.path.root.thing, i.type, i.var
-    return i.path, None, i.type, i.var
+    path = ("made", i.path.root.thing, i.path.steps) if _is_made(i.path) else i.path
+    return path, i.type, i.var
 
 
 def _guard(g: Guard, world: World, function: Any) -> tuple[Any, ...]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import builtins
 import hashlib
+import importlib
 import linecache
 import os
 import re
@@ -30,6 +31,7 @@ import numpy as np
 
 from jitad.emit import cachefiles, numba_private
 from jitad.emit.capi import address
+from jitad.emit.libraries import MODULES, libm
 from jitad.emit.numba_private import IN_CELL, ITSELF, NOT_THERE, Form, Relied
 from jitad.emit.pages import keep_what_is_freed
 from jitad.emit.surroundings import surroundings
@@ -117,11 +119,14 @@ def _headed(source: str, name: str) -> str | None:
 def _without_imports(head: str) -> tuple[str, str]:
     """The same without what it takes from the preamble, if code on disk can do without, and that.
 
-    It can where it calls nothing that the preamble's libraries hand out when they are imported.
+    It can where all that it calls is there without, or is handed out by a module of these.
     """
     found = list(_IMPORT.finditer(head))
-    if not {name for m in found for name in re.findall(r"\w+", m[1])} <= _LINKED:
+    names = {name for m in found for name in re.findall(r"\w+", m[1])}
+    if not names <= _LINKED | MODULES.keys():
         return head, ""
+    for module in {MODULES[name] for name in names & MODULES.keys()}:
+        importlib.import_module(f"jitad.emit.libraries.{module}")
     rest = _IMPORT.sub(lambda m: "\n" * m[0].count("\n"), head)  # lines keep their numbers
     return rest, "\n".join(m[0] for m in found)
 
@@ -129,12 +134,14 @@ def _without_imports(head: str) -> tuple[str, str]:
 # Names of the preamble that become instructions, and functions of the C library or Numba's.
 _LINKED = frozenset((
     "abs", "accum", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bool_", "cbrt",
-    "ceil", "copysign", "cos", "cosh", "empty", "exp", "exp2", "expit", "expm1", "fadd", "float32",
-    "float64", "floor", "fmax", "fmin", "fmod", "highest", "hypot", "inf", "inside", "int32",
-    "int64", "isfinite", "isinf", "isnan", "load", "local", "log", "log10", "log1p", "log2",
-    "logaddexp", "lowest", "maximum", "minimum", "nan", "plus", "pow", "quotient", "reciprocal",
-    "rescale", "rint", "sech2", "sign", "sin", "sinh", "sqrt", "square", "store", "tan",
+    "ceil", "copysign", "cos", "cosh", "deep", "empty", "erf", "erfc", "exp", "exp2", "expit",
+    "expm1", "fadd", "float32", "float64", "floor", "fmax", "fmin", "fmod", "gamma", "grown",
+    "handed", "highest", "hypot", "inf", "inside", "int32", "int64", "isfinite", "isinf", "isnan",
+    "load", "local", "log", "log10", "log1p", "log2", "logaddexp", "lowest", "maximum", "minimum",
+    "nan", "opaque", "plus", "pow", "product_fits", "quotient", "reciprocal", "rescale", "rint",
+    "room", "row_of", "run_of", "sech2", "sign", "sin", "sinh", "sqrt", "square", "store", "tan",
     "tanh", "touched", "trunc", "unit", "unsigned", "where", "zeros",
+    *(("lgamma",) if libm.available("lgamma_r") else ()),
 ))  # fmt: skip
 
 

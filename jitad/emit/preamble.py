@@ -19,6 +19,7 @@ import numpy as np
 
 from jitad.emit import scalars
 from jitad.emit.depth import deep, handed, room, run_of
+from jitad.emit.libraries import MODULES
 from jitad.emit.libraries.banded import banded
 from jitad.emit.libraries.fourier import dft, irdft, rdft
 from jitad.emit.libraries.schedules import advance, leaf_of, slots_of
@@ -139,16 +140,9 @@ for _function in _DEFINED:
 
 # -- what SciPy hands out, which takes long to import: when emitted code asks for it ---------------
 
-_LAPACK = ("cholesky", "eigh", "expm", "line", "log_size", "lu",
-           "lu_order", "lu_sign", "part", "pinv", "qr", "solve", "sqrtm", "svd",
-           "trisolve")  # fmt: skip
-_DETERMINANTS = ("cofactors", "cofactors_along", "determinant", "lifts")
 _SPECIAL = ("lgamma", "digamma", "polygamma", *OPERANDS, *PARTS)
-_ELSEWHERE = {"times": "libraries.blas", "gram": "libraries.blas",
-              "eig": "libraries.eigen", "heigh": "libraries.hermitian",
-              "spread": "threads", "threads": "threads",
-              **dict.fromkeys(_DETERMINANTS, "libraries.determinants"),
-              **dict.fromkeys(_LAPACK, "libraries.lapack")}  # fmt: skip
+_ELSEWHERE = {"spread": "threads", "threads": "threads",
+              **{name: f"libraries.{module}" for name, module in MODULES.items()}}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -22,7 +22,7 @@ from jitad.primitives.schedules import Memory
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Block, Pos, Var
 from jitad.trace.around.libraries import AS_WRITTEN
-from jitad.trace.containers.stretch import FIRST_INSIDE, Room
+from jitad.trace.containers.stretch import FIRST_INSIDE
 from jitad.trace.flow.functions import Functions
 from jitad.trace.flow.observe import Decisions
 from jitad.trace.joins.snapshot import snapshot
@@ -30,6 +30,7 @@ from jitad.trace.joins.state import Snapshot
 from jitad.trace.joins.unset import UNSET
 from jitad.trace.ongoing import traces
 from jitad.trace.rewrite import is_rewritten_code
+from jitad.trace.traced import Room
 from jitad.values import journal as journals
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING, Journal, Write

@@ -16,7 +16,9 @@ from jitad.trace.output import Output
 
 if TYPE_CHECKING:
     from jitad.trace.commits import Commit
-    from jitad.trace.containers.stretch import Room
+
+FIRST_ROOM = 256
+MOST_ROOM = 2**28
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,22 @@ class Valued:
 
     type: Scalar
     value: Any
+
+
+@dataclass(eq=False)
+class Room:
+    """How many elements the lists may have that grow at one place; kept from call to call."""
+
+    message: str  # by which the kernel says that it does not suffice
+    size: int = FIRST_ROOM
+
+    def grow(self) -> None:
+        if self.size >= MOST_ROOM:
+            raise JitadError(
+                f"a list gets longer than {MOST_ROOM} elements", None,
+                "Does the loop end?  Keep less, or add up as you go.",
+            )  # fmt: skip
+        self.size *= 8
 
 
 @dataclass(frozen=True, eq=False)

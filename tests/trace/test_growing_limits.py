@@ -227,10 +227,10 @@ def test_a_list_that_is_too_long():
             xs.append(x)
         return sum(xs)
 
-    from jitad.trace.containers import stretch
+    from jitad.trace import traced
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stretch, "MOST_ROOM", 2**12)
+        patch.setattr(traced, "MOST_ROOM", 2**12)
         with pytest.raises(JitadError, match="a list gets longer than 4096 elements"):
             jitad.jit(f)(1.0)
 

@@ -9,17 +9,15 @@ Rows past the count are of no meaning.  How many rows there are is an argument o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from jitad.errors import JitadError
 from jitad.structures import register_structure
+from jitad.trace.traced import MOST_ROOM
 from jitad.values import extents
 from jitad.values.kind import fail
 
-FIRST_ROOM = 256
 FIRST_INSIDE = 16  # in lists in lists
-MOST_ROOM = 2**28
 
 
 class Stretch:
@@ -72,22 +70,6 @@ def stretched(value: Any) -> Stretch | None:
     if isinstance(value, (list, tuple)) and len(value) == 1 and type(value[0]) is Stretch:
         return value[0]
     return None
-
-
-@dataclass(eq=False)
-class Room:
-    """How many elements the lists may have that grow at one place; kept from call to call."""
-
-    message: str  # by which the kernel says that it does not suffice
-    size: int = FIRST_ROOM
-
-    def grow(self) -> None:
-        if self.size >= MOST_ROOM:
-            raise JitadError(
-                f"a list gets longer than {MOST_ROOM} elements", None,
-                "Does the loop end?  Keep less, or add up as you go.",
-            )  # fmt: skip
-        self.size *= 8
 
 
 class _Rest:
