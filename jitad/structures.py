@@ -231,13 +231,23 @@ def _parts(value: Any) -> tuple[tuple[Hashable, ...], tuple[Any, ...], Hashable]
         return kind._fields, tuple(value), None
     if is_complex(value):
         return _COMPLEX_KEYS, (value.real, value.imag), None
-    if dataclasses.is_dataclass(kind):
+    if is_plain_dataclass(kind):
         names = tuple(f.name for f in dataclasses.fields(kind))
         return names, tuple(getattr(value, n) for n in names), None
     if kind.__module__ in _LATER and kind not in _registered:
         importlib.import_module(_LATER[kind.__module__])
         return _parts(value) if kind in _registered else None
     return None
+
+
+def is_plain_dataclass(kind: type) -> bool:
+    """Is it no exception, dict or the like beside, and are attributes what is stored?"""
+    if not dataclasses.is_dataclass(kind) or kind.__getattribute__ is not object.__getattribute__:
+        return False
+    return all(c is object or c.__flags__ & _MADE for c in kind.__mro__)
+
+
+_MADE = 1 << 9  # of classes that are made while a program runs (Py_TPFLAGS_HEAPTYPE)
 
 
 def _flatten(value: Any, leaves: list[Any]) -> Structure:

@@ -18,14 +18,14 @@ import numpy as np
 
 from jitad.calls import outputs
 from jitad.emit import native
-from jitad.structures import Structure, registered
+from jitad.structures import Structure, is_plain_dataclass, registered
 from jitad.tape.types import Array
 from jitad.trace.around.floatlists import Floats, as_array, is_long
 from jitad.trace.around.paths import Guard, Path, cell_of, of_type, part_of
 from jitad.trace.joins.forms import Form, Handle, Keep, Number, Record
 from jitad.trace.joins.state import CONTENT, Num, Obj
 from jitad.trace.ongoing import alone
-from jitad.trace.output import There, has_fields, instance, is_all_python, scalar_class
+from jitad.trace.output import There, has_fields, instance, scalar_class
 from jitad.trace.traced import Traced
 
 _serial = itertools.count()
@@ -484,7 +484,7 @@ def _of_class(f: Record, parts: list[str | None], s: Source | None) -> str | Non
         return None
     if issubclass(kind, dict):
         return f"{s.name('kind', kind)}({_dict(of.keys, parts, s)})"
-    if is_all_python(kind):
+    if is_plain_dataclass(kind):
         return f"{s.name('made', made_of)}({s.name('kind', kind)}, {_fields(of.keys, parts)})"
     return None
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from types import BuiltinFunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -79,6 +79,8 @@ def _opens(leaf: Any) -> bool:
     if isinstance(leaf, (BuiltinFunctionType, np.ufunc)) or closures.is_function(leaf):
         return True
     if isinstance(leaf, _CONTAINERS):  # of a class of the user's: its elements would be left out
+        return False
+    if isinstance(type(leaf).__getattribute__, FunctionType):  # what is read is not what is held
         return False
     plain = type(leaf).__module__ != "builtins" and not callable(leaf)
     return plain and bool(getattr(leaf, "__dict__", None))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass
 from functools import cache
 from types import MemberDescriptorType
 from typing import Any
 
 import numpy as np
 
-from jitad.structures import registered
+from jitad.structures import is_plain_dataclass, registered
 from jitad.tape.types import Array
 from jitad.trace.around.paths import Path
 from jitad.trace.joins.forms import Form, Handle, Keep, Number, Record
@@ -94,15 +94,7 @@ def has_fields(kind: type) -> bool:
     """Is it a NamedTuple or dataclass of the user's, and nothing more?"""
     named = issubclass(kind, tuple) and hasattr(kind, "_fields")
     ours = kind.__module__.startswith("jitad.")
-    return (named or is_all_python(kind)) and not ours and registered(kind) is None
-
-
-def is_all_python(kind: type) -> bool:
-    """Is it a dataclass, and no exception, dict or the like beside?"""
-    return is_dataclass(kind) and all(c is object or c.__flags__ & _MADE for c in kind.__mro__)
-
-
-_MADE = 1 << 9  # of classes that are made while a program runs (Py_TPFLAGS_HEAPTYPE)
+    return (named or is_plain_dataclass(kind)) and not ours and registered(kind) is None
 
 
 def _whole(kind: type, keys: tuple[Any, ...], parts: list[Any]) -> Any:
