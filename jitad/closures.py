@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from types import CellType, FunctionType
 from typing import Any
 
+from jitad.errors import JitadTypeError
+from jitad.where import caller
+
 
 def names(f: Any) -> tuple[str, ...]:
     """The variables that a function closes over (but for itself); none of a library's function."""
@@ -101,6 +104,11 @@ def again(f: Any, values: dict[Any, Any]) -> Any:
             parts = {n: values.get(n, getattr(f, n)) for n in names(f)}
             return functools.partial(parts["func"], *parts["args"], **parts["keywords"])
     out = copy.copy(f)
+    if out is f:  # what a `__copy__` of its class says; it is not ours to be changed
+        raise JitadTypeError(
+            f"there can't be another {type(f).__name__}: copying it gives itself", caller(),
+            "Pass the numbers in it as arguments, or see register_structure.",
+        )  # fmt: skip
     for name, value in values.items():
         object.__setattr__(out, name, value)
     return out

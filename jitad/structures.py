@@ -14,6 +14,8 @@ import importlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
+from functools import cache
+from types import MemberDescriptorType
 from typing import Any
 
 import numpy as np
@@ -217,7 +219,7 @@ def _complex(re: Any, im: Any) -> Any:
 
 def _parts(value: Any) -> tuple[tuple[Hashable, ...], tuple[Any, ...], Hashable] | None:
     """Keys, children and rest of a node; None for a leaf."""
-    kind = type(value)
+    kind: type = type(value)
     if kind is tuple or kind is list:
         return tuple(range(len(value))), tuple(value), None
     if kind is dict or kind is OrderedDict:
@@ -232,8 +234,10 @@ def _parts(value: Any) -> tuple[tuple[Hashable, ...], tuple[Any, ...], Hashable]
     if is_complex(value):
         return _COMPLEX_KEYS, (value.real, value.imag), None
     if is_plain_dataclass(kind):
-        names = tuple(f.name for f in dataclasses.fields(kind))
-        return names, tuple(getattr(value, n) for n in names), None
+        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(kind)}
+        if not all(_is_kept(kind, n, fields[n]) for n in descriptors(kind) & fields.keys()):
+            return None
+        return tuple(fields), tuple(fields.values()), None
     if kind.__module__ in _LATER and kind not in _registered:
         importlib.import_module(_LATER[kind.__module__])
         return _parts(value) if kind in _registered else None
@@ -248,6 +252,27 @@ def is_plain_dataclass(kind: type) -> bool:
 
 
 _MADE = 1 << 9  # of classes that are made while a program runs (Py_TPFLAGS_HEAPTYPE)
+
+
+@cache
+def descriptors(kind: type) -> frozenset[str]:
+    """The attributes of which the class says how they are read and set."""
+    said = {k: v for c in reversed(kind.__mro__) for k, v in vars(c).items()}
+    ours = {k: v for k, v in said.items() if not isinstance(v, MemberDescriptorType)}
+    return frozenset(k for k, v in ours.items() if hasattr(type(v), "__set__"))
+
+
+def _is_kept(kind: type, name: str, value: Any) -> bool:
+    """Does a descriptor give, but for rounding, what it was set to?"""
+    if not isinstance(value, (int, float, np.number, np.ndarray)):
+        return True  # of a traced one it is not known: the plain one before it was asked about
+    try:
+        out: Any = object.__new__(kind)
+        object.__setattr__(out, name, value)
+        read = getattr(out, name)
+    except Exception:  # whatever it needs beside
+        return False
+    return read is value or bool(np.allclose(read, value, rtol=1e-9, atol=0.0, equal_nan=True))
 
 
 def _flatten(value: Any, leaves: list[Any]) -> Structure:

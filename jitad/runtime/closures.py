@@ -24,7 +24,14 @@ import numpy as np
 from jitad import closures
 from jitad.errors import JitadTypeError
 from jitad.runtime import leaves
-from jitad.structures import Structure, children_of, flatten, rebuilt, register_structure
+from jitad.structures import (
+    Structure,
+    children_of,
+    descriptors,
+    flatten,
+    rebuilt,
+    register_structure,
+)  # fmt: skip
 from jitad.values.number import Number
 from jitad.where import caller
 
@@ -113,7 +120,15 @@ def _open(value: Any, read: Read, seen: dict[int, Any]) -> Any:
 
 def _contents(thing: Any) -> list[tuple[str, Any]]:
     if not closures.is_function(thing):
-        return list(getattr(thing, "__dict__", {}).items())
+        kind: type = type(thing)
+        held = getattr(thing, "__dict__", {})
+        for name in descriptors(kind) & held.keys():
+            if getattr(thing, name) is not held[name]:
+                raise JitadTypeError(
+                    f"attribute {name} of a {kind.__name__} is computed when it is read",
+                    caller(), "Pass the number as an argument, or see register_structure.",
+                )  # fmt: skip
+        return list(held.items())
     return [(name, closures.content(thing, name)) for name in closures.names(thing)]
 
 

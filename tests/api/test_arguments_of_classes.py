@@ -43,6 +43,59 @@ class DoubledToo:
     __getattribute__ = Doubled.__getattribute__
 
 
+class Times:
+    """Read as so many times what is held under the same name."""
+
+    def __init__(self, by: float, kept: bool) -> None:
+        self.by, self.kept = by, kept
+
+    def __get__(self, of: Any, kind: Any = None) -> Any:
+        return 1.5 if of is None else of.__dict__["a"] * self.by
+
+    def __set__(self, of: Any, value: Any) -> None:
+        of.__dict__["a"] = value / self.by if self.kept else value
+
+
+class Checked:
+    def __get__(self, of: Any, kind: Any = None) -> Any:
+        return 1.5 if of is None else of.__dict__["a"]
+
+    def __set__(self, of: Any, value: Any) -> None:
+        of.__dict__["a"] = value
+
+
+class Both:
+    def __init__(self, a: float) -> None:
+        self.a = a
+
+
+class InUnits(Both):
+    a = Times(1000.0, True)
+
+
+class Twice(Both):
+    a = Times(2.0, False)
+
+
+@dataclass
+class TwiceToo:
+    a: float = Times(2.0, False)  # type: ignore[assignment]
+
+
+@dataclass
+class InUnitsToo:
+    a: float = Times(1000.0, True)  # type: ignore[assignment]
+
+
+class CheckedOne(Both):
+    a = Checked()
+
+
+class Single(Both):
+    def __copy__(self) -> Single:
+        return self
+
+
 def square(e: Any) -> Any:
     return e.a**2
 
@@ -61,18 +114,20 @@ def test_a_dataclass_that_is_an_exception_is_its_attributes(operator: Callable[.
 
 
 UNSEEN = {"dict": table, "list": lambda: Series(2.0), "doubled": lambda: Doubled(2.0),
-          "doubled, no dataclass": lambda: DoubledToo(2.0)}  # fmt: skip
+          "doubled, no dataclass": lambda: DoubledToo(2.0),
+          "by a descriptor": lambda: Twice(2.0), "in other units": lambda: InUnits(2.0),
+          "a field by a descriptor": lambda: TwiceToo(2.0)}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", UNSEEN)
 @pytest.mark.parametrize("operator", [grad, jit_grad, jacfwd])
 def test_others_are_refused_by_name(operator: Callable[..., Any], kind: str) -> None:
     thing = UNSEEN[kind]()
-    with pytest.raises(JitadTypeError, match=r"argument 0 .e. (is a|has no floats)"):
+    with pytest.raises(JitadTypeError, match=r"argument 0 .e. (is a|has no floats)|is computed"):
         operator(square)(thing)
-    with pytest.raises(JitadTypeError, match="is a"):
+    with pytest.raises(JitadTypeError, match=r"is a|is computed"):
         jvp(square, (thing,), (thing,))
-    with pytest.raises(JitadTypeError, match="is a"):
+    with pytest.raises(JitadTypeError, match=r"is a|is computed"):
         vjp(square, thing)
 
 
@@ -85,3 +140,18 @@ def test_and_read_as_they_are(kind: str) -> None:
         thing.a = a
         assert value(thing) == square(thing) == thing.a**2
         assert slope(1.5) == grad(lambda y: y * y * square(thing))(1.5) == 3.0 * square(thing)
+
+
+def test_what_descriptors_give_back_is_a_part() -> None:
+    for thing in (InUnitsToo(2.0), CheckedOne(2.0)):
+        found = grad(square)(thing)
+        assert (found["a"] if isinstance(found, dict) else found.a) == pytest.approx(4.0, rel=1e-15)
+        assert thing.a == 2.0 and jit(lambda y, e=thing: y * square(e))(1.0) == 4.0
+
+
+def test_what_can_not_be_copied_is_not_written_to() -> None:
+    one = Single(2.0)
+    for operator in (grad, jit_grad):
+        with pytest.raises(JitadTypeError, match="copying it gives itself"):
+            operator(square)(one)
+        assert one.a == 2.0
