@@ -229,7 +229,7 @@ def _parts(value: Any) -> tuple[tuple[Hashable, ...], tuple[Any, ...], Hashable]
     if kind in _registered:
         children, extra = _registered[kind].parts(value)
         return tuple(range(len(children))), tuple(children), extra
-    if isinstance(value, tuple) and hasattr(kind, "_fields"):
+    if hasattr(kind, "_fields") and is_plain_tuple(kind):
         return kind._fields, tuple(value), None
     if is_complex(value):
         return _COMPLEX_KEYS, (value.real, value.imag), None
@@ -242,6 +242,14 @@ def _parts(value: Any) -> tuple[tuple[Hashable, ...], tuple[Any, ...], Hashable]
         importlib.import_module(_LATER[kind.__module__])
         return _parts(value) if kind in _registered else None
     return None
+
+
+def is_plain_tuple(kind: type) -> bool:
+    """Is it a class of tuples of which one reads what they hold?"""
+    return issubclass(kind, tuple) and all(getattr(kind, n) is getattr(tuple, n) for n in _READING)
+
+
+_READING = ("__getitem__", "__iter__", "__len__")
 
 
 def is_plain_dataclass(kind: type) -> bool:

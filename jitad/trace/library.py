@@ -115,10 +115,11 @@ def _arrays_met(out: Any) -> Any:
         return wrap(out) if out.dtype.kind == "c" else ArrayHandle(out)
     if type(out) is not tuple and not (isinstance(out, tuple) and hasattr(out, "_fields")):
         return out
-    parts = [_arrays_met(v) for v in out]
-    if all(p is v for p, v in zip(parts, out, strict=True)):
+    held = tuple(tuple.__iter__(out))  # whatever methods of its class say
+    parts = [_arrays_met(v) for v in held]
+    if all(p is v for p, v in zip(parts, held, strict=True)):
         return out
-    return type(out)(*parts) if hasattr(out, "_fields") else tuple(parts)
+    return tuple.__new__(type(out), parts)
 
 
 # These call what they are given, rather than keep it, or look at it: which argument?

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -96,6 +96,25 @@ class Single(Both):
         return self
 
 
+class Pair(NamedTuple):
+    a: float
+    b: float
+
+
+class Tripled(Pair):
+    def __getitem__(self, k: Any) -> Any:
+        return tuple.__getitem__(self, k) * 3.0
+
+
+class FiveTimes(Pair):
+    def __iter__(self) -> Any:
+        return (v * 5.0 for v in tuple.__iter__(self))
+
+
+class TripledToo(tuple):
+    __getitem__ = Tripled.__getitem__
+
+
 def square(e: Any) -> Any:
     return e.a**2
 
@@ -155,3 +174,36 @@ def test_what_can_not_be_copied_is_not_written_to() -> None:
         with pytest.raises(JitadTypeError, match="copying it gives itself"):
             operator(square)(one)
         assert one.a == 2.0
+
+
+def by_item(q: Any) -> Any:
+    return q[0] ** 2 * q[1]
+
+
+def by_loop(q: Any) -> Any:
+    total = 0.0
+    for v in q:
+        total += v * v
+    return total * len(q)
+
+
+@pytest.mark.filterwarnings("ignore::jitad.errors.FallbackWarning")
+@pytest.mark.parametrize("kind", [Tripled, FiveTimes, TripledToo])
+@pytest.mark.parametrize("f", [by_item, by_loop])
+def test_tuples_that_are_not_read_as_they_are_held(kind: Any, f: Callable[..., Any]) -> None:
+    """As arguments they are refused; from outside, and made inside, they do what they do."""
+    q = tuple.__new__(kind, (3.0, 2.0))
+    for operator in (grad, jit_grad):
+        with pytest.raises(JitadTypeError, match=r"argument 0 .*(is a|has no floats)"):
+            operator(f)(q)
+    given, outside = jit(f, fallback=True), jit(lambda y: y * f(q), fallback=True)
+    for _ in range(2):
+        assert given(q) == outside(1.0) == f(q)
+
+    def inside(y: Any) -> Any:
+        return f(kind(y, 2.0) if kind is not TripledToo else kind((y, 2.0)))
+
+    h = 1e-6
+    expected = (inside(3.0 + h) - inside(3.0 - h)) / (2.0 * h)
+    for operator in (grad, jit_grad):
+        assert operator(inside)(3.0) == pytest.approx(expected, rel=1e-7)

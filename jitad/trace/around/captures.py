@@ -23,6 +23,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
+from jitad.structures import is_plain_tuple
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Lit, Var, lit
 from jitad.tape.types import DTYPES, Array, Scalar, type_of_constant
@@ -296,6 +297,9 @@ class Captures:
             if own:
                 raise JitadTypeError(f"{path} is a tuple with attributes of its own",
                                      self.builder.pos, "Make them items.")  # fmt: skip
+        if not is_plain_tuple(kind := type(value)):
+            raise JitadTypeError(f"{path} is a {kind.__name__}, whose content a trace can't follow",
+                                 self.builder.pos, "Make it a tuple.")  # fmt: skip
         parts = [self.read(path.then("item", k), v) for k, v in enumerate(value)]
         if all(p is v for p, v in zip(parts, value, strict=True)):
             return value
