@@ -272,7 +272,8 @@ def descriptors(kind: type) -> frozenset[str]:
 
 def _is_kept(kind: type, name: str, value: Any) -> bool:
     """Does a descriptor give, but for rounding, what it was set to?"""
-    if not isinstance(value, (int, float, np.number, np.ndarray)):
+    number = isinstance(value, (int, float, complex, np.number, np.ndarray))
+    if not number and not isinstance(value, (list, tuple, dict)):
         return True  # of a traced one it is not known: the plain one before it was asked about
     try:
         out: Any = object.__new__(kind)
@@ -280,7 +281,9 @@ def _is_kept(kind: type, name: str, value: Any) -> bool:
         read = getattr(out, name)
     except Exception:  # whatever it needs beside
         return False
-    return read is value or bool(np.allclose(read, value, rtol=1e-9, atol=0.0, equal_nan=True))
+    if read is value or not number:
+        return read is value
+    return bool(np.allclose(read, value, rtol=1e-9, atol=0.0, equal_nan=True))
 
 
 def _flatten(value: Any, leaves: list[Any]) -> Structure:

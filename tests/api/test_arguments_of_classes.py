@@ -168,6 +168,33 @@ def test_what_descriptors_give_back_is_a_part() -> None:
         assert thing.a == 2.0 and jit(lambda y, e=thing: y * square(e))(1.0) == 4.0
 
 
+class Reversed:
+    def __get__(self, of: Any, kind: Any = None) -> Any:
+        return (1.5,) if of is None else of.__dict__["a"][::-1]
+
+    def __set__(self, of: Any, value: Any) -> None:
+        of.__dict__["a"] = value
+
+
+@dataclass
+class Several:
+    a: tuple[float, ...] = Reversed()  # type: ignore[assignment]
+
+
+@dataclass
+class SeveralChecked:
+    a: tuple[float, ...] = Checked()  # type: ignore[assignment]
+
+
+def test_fields_of_complex_numbers_and_of_several() -> None:
+    for thing, f in ((TwiceToo(1.0 + 2.0j), lambda e: abs(e.a)),  # type: ignore[arg-type]
+                     (Several((2.0, 3.0)), lambda e: e.a[0] ** 2 * e.a[1])):  # fmt: skip
+        with pytest.raises(JitadTypeError, match="is computed"):
+            grad(f)(thing)
+    found = grad(lambda e: e.a[0] ** 2 * e.a[1])(SeveralChecked((2.0, 3.0)))
+    assert found.a == (12.0, 4.0)
+
+
 def test_what_can_not_be_copied_is_not_written_to() -> None:
     one = Single(2.0)
     for operator in (grad, jit_grad):
