@@ -4,14 +4,29 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import sys
 import sysconfig
+from functools import cache
 from types import CodeType, FrameType, TracebackType
 
 from jitad.tape.ir import Pos
 
 _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _STANDARD = tuple({sysconfig.get_path(k) + os.sep for k in ("stdlib", "platstdlib")})
+
+# Installed packages that are called as they are: those that have arrays of their own, or deal with
+# the world around.  The functions of all others are traced, as the user's own are.
+LIBRARIES = frozenset("""
+    _pytest IPython PIL aiohttp attr attrs autograd bokeh casadi cloudpickle coverage cupy cv2 cvxpy
+    dask dill flax h5py httpx hypothesis imageio ipykernel ipywidgets jax jaxlib jitad joblib keras
+    llvmlite loguru matplotlib mpl_toolkits mpmath mypy netCDF4 networkx numba numpy packaging
+    pandas pip pkg_resources plotly pluggy polars psutil pyarrow pydantic pytest pytest_benchmark
+    requests rich scipy seaborn setuptools skimage sklearn sqlalchemy statsmodels structlog sympy
+    tables tensorflow threadpoolctl torch torchvision tqdm traitlets typing_extensions urllib3
+    xarray yaml zarr
+""".split())
+_INSTALLED = re.compile(r".*/(?:site|dist)-packages/([^/.]*)")
 
 
 def caller() -> Pos | None:
@@ -44,5 +59,13 @@ def users(where: Pos | None) -> Pos | None:
     return where if where is not None and not where.file.startswith(_OWN) else caller()
 
 
+@cache
+def is_of_library(file: str) -> bool:
+    """Does Python's library have this file, or a package that is called as it is?"""
+    if (installed := _INSTALLED.match(file)) is not None:
+        return installed[1] in LIBRARIES
+    return file.startswith(("<frozen", *_STANDARD))
+
+
 def _ours(file: str) -> bool:
-    return file.startswith((_OWN, "<frozen", "<jitad", *_STANDARD)) or "site-packages" in file
+    return file.startswith((_OWN, "<jitad")) or is_of_library(file)

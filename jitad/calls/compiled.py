@@ -296,8 +296,9 @@ class Compiled(Inspected):
             with ongoing.alone():  # what is checked is what is read
                 missed = s.traced.missed(self.f, args, kwargs)
                 values = [] if missed else s.traced.arguments(self.f, args, kwargs)
-            # an int that changes is an input from now on
-            self._dynamic |= {g.path for g in missed if g.kind == "value" and _is_int(g.expected)}
+            # a number that changes is an input from now on
+            changed = (g for g in missed if g.kind == "value" and _is_number(g.expected))
+            self._dynamic |= {g.path for g in changed}
             if not missed:
                 try:
                     return self._run(s, values, args, kwargs)
@@ -462,8 +463,8 @@ class Compiled(Inspected):
             return self._native[s, kinds]
 
 
-def _is_int(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
 COMPILED.add(Compiled)

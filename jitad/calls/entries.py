@@ -123,7 +123,9 @@ class Source:
             match guard.kind:
                 case "value":
                     kind = self.name("kind", type(guard.expected))
-                    return f"type({now}) is {kind} and {now} == {expected}"
+                    zero = isinstance(guard.expected, (float, np.floating)) and guard.expected == 0
+                    signed = f" and str({now}) == {str(guard.expected)!r}" if zero else ""
+                    return f"type({now}) is {kind} and {now} == {expected}{signed}"
                 case "code":
                     return f"{now}.__code__ is {expected}"
                 case "is":

@@ -110,6 +110,9 @@ class World:
             self.told("compiled", repr(value.memory), value.threads)
             self.parts(value, "f")
         elif name == _NUMBAS:
+            from jitad.emit.numba_private import signatures  # for such a function alone
+
+            self.told(str(signatures(value)))
             self.parts(value, "py_func")
         else:
             self.library(value)

@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from jitad.emit.numba_private import taken_as_numbers
+from jitad.emit.numba_private import is_closed, taken_as_numbers
 from jitad.errors import JitadTypeError
 from jitad.operators.batching import batch
 from jitad.plain import elementwise
+from jitad.tape.types import Array
 from jitad.trace import hooks
 from jitad.values import extents
 from jitad.values.broadcast import common_shape
-from jitad.values.kind import fail
+from jitad.values.kind import fail, type_of
 from jitad.values.layout import asked, placed
 from jitad.values.numpy.shaping import handle, reshape
 from jitad.values.registry import call, is_complex
@@ -57,13 +58,49 @@ def of_numba(ufunc: Any) -> Function:
         if len(args) > ufunc.nin:
             *args, out = args  # type: ignore[assignment]
         out = out[0] if isinstance(out, tuple) else out
+        kinds = _declared(ufunc, args) if is_closed(ufunc) else None
+        if kinds is not None:
+            args = tuple(map(_as_kind, args, kinds))
         found = _applied(ufunc.__wrapped__, frozenset(), None, tuple(args), others)
+        if kinds is not None:
+            found = _as_kind(found, kinds[-1])
         if out is None:
             return found
         hooks.set_item(found, out, ...)
         return out
 
     return apply
+
+
+def _declared(ufunc: Any, args: Sequence[Any]) -> list[Any] | None:
+    """The types of operands and result for which it is compiled and that NumPy chooses here."""
+    like = [_one(type_of(a)) for a in args]
+    with np.errstate(all="ignore"):
+        result = np.asarray(ufunc(*like)).dtype
+    for form in ufunc.types:
+        kinds = [np.dtype(c) for c in form.replace("->", "")]
+        fits = (np.can_cast(np.asarray(a).dtype, k, "same_kind")
+                for a, k in zip(like, kinds, strict=False))  # fmt: skip
+        if kinds[-1] == result and all(fits):
+            return kinds
+    return None
+
+
+def _one(t: Any) -> Any:
+    """A number, or an array of one, of the type."""
+    one = np.dtype(t.dtype).type(1)
+    if isinstance(t, Array):
+        return np.ones((1,) * t.ndim, t.dtype)
+    return one.item() if t.py else one
+
+
+def _as_kind(value: Any, dtype: Any) -> Any:
+    t = type_of(value)
+    if np.dtype(t.dtype) == dtype:
+        return value
+    if isinstance(t, Array):
+        return handle(value).astype(dtype)
+    return hooks.call(type(dtype.type().item()) if t.py else dtype.type, value)
 
 
 def method_of_numba(ufunc: Any, name: str) -> Function:

@@ -126,8 +126,8 @@ def quad_vec(f: Any, a: Any, b: Any, epsabs: Any = 1e-200, epsrel: Any = 1e-8, n
     if norm not in ("2", "max"):
         raise fail(JitadTypeError, f"norm={norm!r} of quad_vec is not supported on traced or "
                    "differentiated values", "Leave it at '2', or take 'max'.")  # fmt: skip
-    if any_traced((epsabs, epsrel, limit)):
-        raise fail(JitadTypeError, "tolerances of quad_vec must be plain numbers")
+    if is_traced(limit):
+        raise fail(JitadTypeError, "limit= of quad_vec must be a plain number")
     args = args if isinstance(args, tuple) else (args,)
     breaks = [a, *(sorted(points) if points is not None else ()), b]
     if any(map(_infinite, (a, b))):
@@ -170,9 +170,10 @@ def quad_vec(f: Any, a: Any, b: Any, epsabs: Any = 1e-200, epsrel: Any = 1e-8, n
 def integral(f: Function, a: Any, b: Any, epsabs: Any, epsrel: Any, limit: Any,
              points: Any) -> Any:  # fmt: skip
     """(value, how far off it may be), two numbers of Python's."""
-    if any_traced((epsabs, epsrel, limit)):
-        raise fail(JitadTypeError, "tolerances of quad must be plain numbers")
-    if current() is None and not awake():  # in another's search, which wants nothing but the value
+    if is_traced(limit):
+        raise fail(JitadTypeError, "limit= of quad must be a plain number")
+    # in another's search, which wants nothing but the value
+    if current() is None and not awake() and not any_traced((epsabs, epsrel)):
         found = si.quad(f, a, b, (), 1, epsabs, epsrel, limit, points)
         if len(found) == 3 and math.isfinite(found[0]):  # else it has something to say
             return found[:2]

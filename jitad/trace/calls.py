@@ -37,7 +37,14 @@ from jitad.plain.remembered import remembered
 from jitad.tape.build import Leaf
 from jitad.trace import acts
 from jitad.trace.around import modules
-from jitad.trace.around.libraries import CACHED, COMPILED, as_dtype, is_library, is_ufunc_of_numba
+from jitad.trace.around.libraries import (
+    CACHED,
+    COMPILED,
+    as_dtype,
+    is_library,
+    is_ours,
+    is_ufunc_of_numba,
+)
 from jitad.trace.around.outside import as_numpys_own, met
 from jitad.trace.around.paths import Path, Root
 from jitad.trace.around.telling import is_shown_by_repr
@@ -69,7 +76,7 @@ from jitad.values.journal import made, made_if_new
 from jitad.values.kind import fail
 from jitad.values.number import Number
 from jitad.values.ranges import Range
-from jitad.values.registry import calling
+from jitad.values.registry import call_plain, calling
 from jitad.values.stand_ins import StandIn, adopt
 
 # methods of containers that compare elements
@@ -209,17 +216,22 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         if trace is not None:
             _read(trace, f, "pyfunc")
         return importlib.import_module("jitad.operators.vectorized").called(f, *args, **kwargs)
-    if is_ufunc_of_numba(f) and any_traced((*args, *kwargs.values())):
-        return importlib.import_module("jitad.operators.vectorized").of_numba(f)(*args, **kwargs)
-    if type(f).__name__ == "StencilFunc" and any_traced((*args, *kwargs.values())):
-        return importlib.import_module("jitad.operators.stencils").of_numba(f)(*args, **kwargs)
+    stencil = type(f).__name__ == "StencilFunc"
+    if stencil or is_ufunc_of_numba(f):
+        operands = len(args) if stencil else getattr(f, "nin", 0)
+        if not kwargs and len(args) <= operands and not any_traced(args):
+            return call_plain(f, args, {})
+        by = "stencils" if stencil else "vectorized"
+        module = importlib.import_module(f"jitad.operators.{by}")
+        return module.of_numba(f)(*args, **kwargs)
     if (cast := as_dtype(f)) is not f:  # as compiled code has it
         return call(cast, *args)
     python = inspect.getattr_static(f, "py_func", None)
     if type(f).__name__ == "CFunc":
         python = inspect.unwrap(f)
     if isinstance(python, FunctionType):
-        return _function(trace, python, args, kwargs)
+        of = importlib.import_module("jitad.operators.declared")
+        return of.applied(f, python, args, kwargs, functools.partial(_function, trace, python))
     method = special(f, "__call__")
     if method is not None:
         return call(method, f, *args, **kwargs)
@@ -448,14 +460,18 @@ def _handed(args: tuple[Any, ...]) -> tuple[Any, ...]:
 def callback(value: Any, called: bool = True) -> Any:
     """A function that library code will call: a user's, or one that something stands in for.
 
-    An object that can be called stays what it is, unless it is certain to be `called`.
+    What is certain to be `called` is so through the hook, whatever it is; other objects that can
+    be called stay what they are.
     """
     if _hashable(value) and not isinstance(value, type) and value in WHILE_TRACING:
         return WHILE_TRACING[value]
-    inside = value.__func__ if isinstance(value, MethodType) else value
-    own = isinstance(inside, FunctionType) and not is_rewritten(inside) and not is_library(inside)
+    inside: Any = value.__func__ if isinstance(value, MethodType) else value
+    is_function = isinstance(inside, FunctionType)
+    twin = is_function and is_rewritten(inside)
+    own = is_function and not twin and not is_library(inside)
+    ours = is_function and is_ours(inside.__code__)
     replaced = isinstance(value, BuiltinMethodType) and implementation(value) is not None
-    if called and special(value, "__call__"):
+    if called and callable(value) and not (isinstance(value, type) or twin or ours):
         own = True
     if own or replaced or type(value) in COMPILED or _changes(value):
         handed = functools.wraps(value)(lambda *a, **k: call(value, *a, **k))

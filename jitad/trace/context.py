@@ -65,6 +65,7 @@ class Insight:
     tabled: frozenset[Pos] = frozenset()  # where dicts are made that get keys of the kernel's
     keys: bool = False  # are ints relied on that dicts are asked for? one is a new key
     contents: bool = False  # the numbers in arrays of ints, and extents, must be known
+    floats: bool = False  # floats that the function reads, other than its arguments, must be known
     # where arrays are that don't lie in C order, if that matters, and what is known of them
     orders: frozenset[tuple[Path, str]] = frozenset()
 

@@ -20,7 +20,6 @@ from jitad.errors import (
     JitadAttributeError,
     JitadError,
     JitadIndexError,
-    JitadTypeError,
     JitadUnboundLocalError,
     JitadValueError,
 )
@@ -47,7 +46,7 @@ from jitad.values.extents import as_int
 from jitad.values.functions import implementation
 from jitad.values.journal import MISSING, check_free, made_if_new, record
 from jitad.values.journal import made as note_made
-from jitad.values.kind import fail, is_python, missing, require, type_of
+from jitad.values.kind import fail, is_python, missing, require, type_of, wrong_type
 from jitad.values.number import Number, bind
 from jitad.values.python_functions import hasattr_, python_type
 from jitad.values.stand_ins import adopt
@@ -465,8 +464,10 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
                 owner[index] = value  # type: ignore[index]
             return
         if isinstance(owner, Number):
-            raise fail(JitadTypeError, "a number can't be written to; nor can what is one here, "
-                       "where NumPy has an array without axes", "Give it an axis.")  # fmt: skip
+            error = wrong_type("a number can't be written to; nor can what is one here, where "
+                               "NumPy has an array without axes", "Give it an axis.")  # fmt: skip
+            error.of_program = trace is None or is_python(owner)
+            raise error
         if trace is None:
             outside.check_writable(owner)
     untouched(trace, (owner,), "this assignment", operator.setitem, owner, index, value)

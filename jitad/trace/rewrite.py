@@ -93,10 +93,15 @@ def _cell(value: Any) -> Any:
 
 def twin_source(f: FunctionType) -> str:
     """The rewritten function as text, for a look."""
-    return ast.unparse(_tree(f)[0])
+    return ast.unparse(_tree(f, _NESTED[0])[0])
 
 
-def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
+# How many branches may stand one in the other that need not: CPython nests no more than twenty
+# blocks, so the most for which the rest of the function leaves room.
+_NESTED = (8, 3, 1)
+
+
+def _tree(f: FunctionType, nested: int) -> tuple[ast.FunctionDef, str, Unit]:
     """The rewritten definition, the class it stands in, and what its hooks refer to."""
     given, class_name = definition(f)
     node: Any = given
@@ -123,7 +128,7 @@ def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
             a.annotation = None
     if any(isinstance(n, COMPREHENSIONS) for n in nodes):
         node.body = Hoist(shadowed.__contains__).body(node.body)
-    unit = Unit(file, frozenset(free))
+    unit = Unit(file, frozenset(free), nested)
     try:
         Hooking(unit, node).run()
     except (SyntaxError, RecursionError) as e:
@@ -149,12 +154,15 @@ def _name_privately(node: ast.AST, class_name: str) -> None:
 
 
 def _compile(f: FunctionType) -> tuple[CodeType, list[Site]]:
-    node, class_name, unit = _tree(f)
-    cells = [*f.__code__.co_freevars, *_OWN_CELLS, "_jS", *(HOOK + name for name in hooks_used())]
-    try:
-        compiled = _outer(node, cells, class_name, f.__code__.co_filename)
-    except (SyntaxError, RecursionError) as e:
-        raise _too_deep(f, e) from e
+    for nested in _NESTED:
+        node, class_name, unit = _tree(f, nested)
+        cells = [*f.__code__.co_freevars, *_OWN_CELLS, "_jS", *(HOOK + n for n in hooks_used())]
+        try:
+            compiled = _outer(node, cells, class_name, f.__code__.co_filename)
+            break
+        except (SyntaxError, RecursionError) as e:
+            if nested == _NESTED[-1]:
+                raise _too_deep(f, e) from e
     made_code = next(c for c in nested_codes(compiled) if c.co_name == node.name)
     code = made_code.replace(co_name=f.__code__.co_name, co_qualname=f.__code__.co_qualname)
     _rewritten.add(code)

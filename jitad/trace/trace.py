@@ -63,7 +63,7 @@ def trace(
 ) -> Traced:
     """Trace f; leaves of the arguments are types (Scalar, Array, Shaped) or static values.
 
-    `dynamic` are paths of ints that are inputs although they could be static, because they have
+    `dynamic` are paths of numbers that are inputs although they could be static, because they have
     been seen to change.  `decisions`: the path to follow where a trace can't tell.
     `memory`: for the records of loops, in derivatives that say nothing else.
     `exact`: for these extents, ints, and numbers in arrays of ints only.
@@ -75,10 +75,12 @@ def trace(
     while True:
         found: set[Any] = set()  # loops and lists that could do with known lengths
         ints: set[Any] = set()  # arrays that could do with known numbers, or extents
+        floats: set[Path] = set()  # numbers that could be known
+        could = found, ints, floats
         try:
             with np.errstate():  # generators of the function's may leave it as they like
                 return _trace(
-                    f, args, kwargs or {}, dynamic, insight, decisions, found, ints, memory, exact
+                    f, args, kwargs or {}, dynamic, insight, decisions, could, memory, exact
                 )
         except Again as again:
             insight = again.insight
@@ -95,14 +97,16 @@ def trace(
                 )
             elif ints and not (insight.contents or isinstance(first, UnknownDepthError)):
                 insight = dataclasses.replace(start, contents=True)
+            elif floats and not isinstance(first, UnknownDepthError):
+                start = insight = dataclasses.replace(start, floats=True)
             else:
                 raise first from None
 
 
 def _trace(
     f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any],
-    dynamic: frozenset[Path], insight: Insight, decisions: Decisions | None, found: set[Any],
-    ints: set[Any], memory: Memory | None, stretches: bool,
+    dynamic: frozenset[Path], insight: Insight, decisions: Decisions | None,
+    could: tuple[set[Any], set[Any], set[Path]], memory: Memory | None, stretches: bool,
 ) -> Traced:  # fmt: skip
     builder = Builder()
     builder.stretches = stretches
@@ -112,10 +116,11 @@ def _trace(
     running = Trace(builder, captures)
     builder.on_check = partial(diverted, running)
     builder.catches = partial(would_catch, running)
-    running.insight, running.decisions, running.needless = insight, decisions, found
+    running.insight, running.decisions = insight, decisions
+    running.needless, captures.ints, captures.floats = could
     running.memory = memory
     captures.came_apart, captures.needless = insight.written_out, running.needless
-    captures.contents, captures.ints = insight.contents, ints
+    captures.contents, captures.known_floats = insight.contents, insight.floats
     captures.orders = dict(insight.orders)
     inputs: list[Input] = []
     captures.register(f, Path("function"))

@@ -159,13 +159,13 @@ class Filling(dict):
 
 @pytest.fixture
 def library(tmp_path, monkeypatch):
-    """Classes in a file among the installed ones, which change where they are looked at."""
+    """Classes of an installed library, which change where they are looked at."""
     folder = tmp_path / "site-packages"
     folder.mkdir()
-    (folder / "watchful.py").write_text(LIBRARY)
+    (folder / "zarr.py").write_text(LIBRARY)
     monkeypatch.syspath_prepend(str(folder))
-    yield importlib.import_module("watchful")
-    del sys.modules["watchful"]
+    yield importlib.import_module("zarr")
+    del sys.modules["zarr"]
 
 
 @pytest.mark.parametrize("look", [

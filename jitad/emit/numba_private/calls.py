@@ -140,6 +140,27 @@ def taken_as_numbers(gufunc: Any) -> list[bool]:
     return [not core for core in gufunc.gufunc_builder.sin]
 
 
+def is_closed(function: Any) -> bool:
+    """Was it compiled for the types of its signatures, and is for no others?"""
+    return getattr(function, "_frozen", not getattr(function, "_can_compile", True))
+
+
+def signatures(function: Any) -> list[Any] | None:
+    """Those that such a function was compiled for; None: it is for all."""
+    return function.nopython_signatures if is_closed(function) else None
+
+
+def declared(function: Any, given: list[Any]) -> Any:
+    """The signature by which Numba calls such a function with arguments of these types, or None."""
+    cases = [c for c in function.nopython_signatures if len(c.args) == len(given)]
+    if len(cases) < 2:
+        return cases[0] if cases else None
+    try:
+        return function.typingctx.resolve_overload(function, cases, tuple(given), {})
+    except TypeError:  # several would do
+        return None
+
+
 @dataclass(frozen=True)
 class Stencil:
     """A kernel, which of its operands it sees from an element, and how far it looks along each axis

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import importlib
 import inspect
 from collections import deque
 from collections.abc import Callable, MutableSequence
@@ -77,7 +78,7 @@ class Captures:
     """What one trace reads from outside."""
 
     builder: Builder
-    dynamic: frozenset[Path] = frozenset()  # ints that are inputs because they have changed
+    dynamic: frozenset[Path] = frozenset()  # numbers that are inputs because they have changed
     names: tuple[str, ...] = ()  # of the function's parameters
     inputs: list[Input] = field(default_factory=list)
     guards: list[Guard] = field(default_factory=list)
@@ -94,6 +95,8 @@ class Captures:
     needless: set[Any] = field(default_factory=set)  # those that might
     contents: bool = False  # the numbers in arrays of ints, and extents, must be known
     ints: set[Any] = field(default_factory=set)  # where such arrays are, or their names
+    known_floats: bool = False  # plain numbers from outside must be known
+    floats: set[Path] = field(default_factory=set)  # where they are that are not
     scratch: dict[int, Any] = field(default_factory=dict)  # what derivatives have written to
     orders: dict[Path, str] = field(default_factory=dict)  # of arrays that don't lie in C order
     keys: dict[int, Path] = field(default_factory=dict)  # what is told apart by `id`
@@ -179,6 +182,11 @@ class Captures:
                 self.guards.append(Guard(path, "value", value))
                 return value
             case float() | np.floating():
+                if path not in self.dynamic:
+                    if self.known_floats or abs(value) == np.inf:  # an end of an integral, say
+                        self.guards.append(Guard(path, "value", value))
+                        return value
+                    self.floats.add(path)
                 return self._input(path, type_of_constant(value))
             case np.ndarray() if not value.ndim:
                 return self.read(path.then("item", ()), value[()])
@@ -211,6 +219,8 @@ class Captures:
         if isinstance(inspect.getattr_static(value, "py_func", None), FunctionType):
             inner = path.then("attr", "py_func")
             self._thing(path, value, Guard(inner, "code", value.py_func.__code__))
+            if importlib.import_module("jitad.operators.declared").is_closed(value):
+                self.guards.append(Guard(path, "is", value))  # its signatures are not looked at
             self.register(value.py_func, inner)
             return value
         if callable(value) and type(value).__module__ == "builtins":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import sys
-import sysconfig
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -12,14 +11,11 @@ import numpy as np
 import scipy
 from numba import types
 
+from jitad.where import is_of_library
+
 # Classes that are traced as they are written, as NumPy's polynomials are.
 LIKE_USERS = frozenset(
     {("statistics", "NormalDist"), ("collections", "UserDict"), ("collections", "UserList")}
-)
-
-_library = tuple(
-    {p for k in ("stdlib", "platstdlib", "purelib", "platlib") if (p := sysconfig.get_path(k))}
-    | {__file__.rsplit("/trace/", 1)[0]}
 )
 
 _OURS = __file__.rsplit("/trace/", 1)[0]
@@ -52,11 +48,11 @@ def is_library_module(module: ModuleType) -> bool:
     if file is None:
         # built in, or frozen; what was made by hand is the user's
         return module.__spec__ is not None and module.__name__ != "__main__"
-    return "/site-packages/" in file or file.startswith(sys.prefix) or "/lib/python3" in file
+    return is_library_file(file)
 
 
 def is_library(f: FunctionType) -> bool:
-    """True of functions that are never rewritten: the standard library's and installed ones."""
+    """True of functions that are never rewritten: of Python's library, and of `LIBRARIES`."""
     file = f.__code__.co_filename
     if file.startswith(_LIKE_USERS):
         return False
@@ -70,7 +66,7 @@ def is_library(f: FunctionType) -> bool:
 
 
 def is_library_file(file: str) -> bool:
-    return file.startswith((*_library, "<frozen")) or "/site-packages/" in file
+    return file.startswith(_OURS) or is_of_library(file)
 
 
 def is_ours(code: CodeType) -> bool:

@@ -147,7 +147,8 @@ class Guard:
         match self.kind:
             case "value":
                 now = as_number(now)
-                return type(now) is type(self.expected) and bool(now == self.expected)
+                same = type(now) is type(self.expected) and bool(now == self.expected)
+                return same and (now != 0 or str(now) == str(self.expected))  # zeros have signs
             case "code":
                 return getattr(now, "__code__", None) is self.expected
             case "is":

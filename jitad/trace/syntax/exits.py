@@ -3,8 +3,9 @@
 Before anything is hooked, the tree is changed to an ordinary Python tree without early exits.
 An exit sets a flag; what comes after a statement that may set one stands under `if not flag`.
 Where one branch of an `if` always exits, what follows moves into the other branch instead, so
-that the usual early return costs no flag; after eight of them it comes behind, under the flags,
-since CPython nests blocks no deeper than twenty.  A loop stops when one of its flags is set.
+that the usual early return costs no flag.  CPython nests blocks no deeper than twenty: after some
+of them it comes behind, under the flags, and so does what would stand under more `if not flag`.
+A loop stops when one of its flags is set.
 
     _jr, _jv   the function has returned, and what       _jb1   loop 1 was left by break
     _jc1       this iteration of loop 1 was left by continue
@@ -14,24 +15,27 @@ since CPython nests blocks no deeper than twenty.  A loop stops when one of its 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 from jitad.trace.syntax.names import SCOPES, blocks, statements
 from jitad.trace.syntax.nodes import LEAVES, children, copied, place_of
 
 RETURNED, VALUE = "_jr", "_jv"
 
-MAX_DEPTH = 8
 Flags = frozenset[str]
 _NONE: Flags = frozenset()
+_Out = TypeVar("_Out")
 
 
-def lower_exits(node: ast.FunctionDef) -> None:
-    """Change a function's body in place; nested functions are left for their own turn."""
+def lower_exits(node: ast.FunctionDef, most: int) -> None:
+    """Change a function's body in place; nested functions are left for their own turn.
+
+    What follows moves into at most so many branches, one in the other, and under so many flags.
+    """
     returns = [n for n in statements(node.body) if isinstance(n, ast.Return)]
     early = [n for n in returns if n is not node.body[-1]]
-    lower = _Lower(bool(early))
+    lower = _Lower(bool(early), most)
     if not early:
         node.body = lower.block(node.body)
         return
@@ -78,13 +82,16 @@ _SIMPLE = frozenset((ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Pas
 
 
 class _Lower:
-    def __init__(self, returns: bool) -> None:
+    def __init__(self, returns: bool, most: int) -> None:
         self.returns = returns
+        self.most = most
         self.loops = 0
         self.loop: int = 0  # the innermost loop's number
         self.final = False  # in a `finally`, whose loop is around it
         self.depth = 0  # how often what follows has moved into a branch
         self.behind: list[ast.stmt] = []  # what was too deep
+        self.guards = 0  # how many guards stand around what follows, and end where it does
+        self.after: tuple[Flags, list[ast.stmt]] | None = None  # under more: its flags, and it
 
     def block(self, stmts: list[ast.stmt]) -> list[ast.stmt]:
         out: list[ast.stmt] = []
@@ -109,9 +116,10 @@ class _Lower:
                     if always_exits(s.body) or always_exits(s.orelse):
                         return [*out, *self.moved(s, rest)]
             flags = self.escapes(s)
-            depth, self.depth = self.depth, 0
-            out += self.statement(s)
-            self.depth = depth
+            out += self.apart(self.statement, s)
+            if flags and self.depth == self.most:
+                self.behind = rest
+                return out
             if flags:
                 return out + self.guard(flags, rest, s)
         return out
@@ -126,16 +134,13 @@ class _Lower:
     def moved(self, s: ast.If, rest: list[ast.stmt]) -> list[ast.stmt]:
         """An `if` one of whose branches always exits, and what comes after it."""
         depth = self.depth
-        if depth == MAX_DEPTH:
+        if depth == self.most:
             self.behind = [s, *rest]
             return []
         flags = self.escapes(s).union(*map(self.escapes, rest))
         exits, stays = (s.body, s.orelse) if always_exits(s.body) else (s.orelse, s.body)
-        self.depth = 0
-        left = self.block(exits)
-        self.depth = depth + 1
-        kept = self.block(stays + rest)
-        self.depth = depth
+        left = self.apart(self.block, exits)
+        kept = self.apart(self.block, stays + rest, depth + 1)
         sides = (left, kept) if exits is s.body else (kept or [_at(ast.Pass(), s)], left)
         new = _at(ast.If(s.test, *sides), s)
         if depth or not self.behind:
@@ -147,13 +152,36 @@ class _Lower:
         lowered = self.block(body) or [_at(ast.Pass(), s)]
         return _at(ast.If(s.test, lowered, self.block(orelse)), s)
 
+    def apart(self, lower: Callable[[Any], _Out], part: Any, depth: int = 0) -> _Out:
+        """A part lowered that nothing around it ends with."""
+        around = self.depth, self.guards
+        self.depth, self.guards = depth, 0
+        out = lower(part)
+        self.depth, self.guards = around
+        return out
+
     def guard(self, flags: Flags, rest: list[ast.stmt], at: ast.AST) -> list[ast.stmt]:
         if not rest:
             return []
+        if self.guards == self.most:
+            self.after = flags, rest
+            return []
+        out: list[ast.stmt] = []
         depth, self.depth = self.depth, 0
-        inner = self.block(rest)
+        while rest:
+            self.guards += 1
+            inner = self.block(rest)
+            self.guards -= 1
+            out.append(_at(ast.If(_none_of(flags), inner, []), rest[0]))
+            rest = []
+            if self.after:
+                flags = flags | self.after[0]
+                if self.guards:
+                    self.after = flags, self.after[1]
+                else:
+                    rest, self.after = self.after[1], None
         self.depth = depth
-        return [_at(ast.If(_none_of(flags), inner, []), rest[0])]
+        return out
 
     def statement(self, s: ast.stmt) -> list[ast.stmt]:
         match s:

@@ -13,14 +13,19 @@ import ast
 from typing import Any
 
 
-def lower_guards(node: ast.FunctionDef) -> None:
-    """Change a function's body in place; nested functions are left for their own turn."""
-    lower = _Lower()
+def lower_guards(node: ast.FunctionDef, most: int) -> None:
+    """Change a function's body in place; nested functions are left for their own turn.
+
+    At most so many `elif`s stay one in the other.
+    """
+    lower = _Lower(most)
     node.body = [new for s in node.body for new in lower.statements(s)]
 
 
 class _Lower(ast.NodeTransformer):
-    count = 0
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.count = 0
 
     def statements(self, s: ast.stmt) -> list[ast.stmt]:
         new = self.visit(s)
@@ -52,10 +57,12 @@ class _Lower(ast.NodeTransformer):
                     here = ast.Assign([ast.Name(name, ast.Store())], ast.Name(subject, ast.Load()))
                     chain = [here, *chain]
             kept = ast.Assign([ast.Name(subject, ast.Store())], s.subject)
-            return _placed([kept, *self._cut(chain)], s)
+            if isinstance(chain[-1], ast.If):
+                chain[-1:] = self._cut(chain[-1])
+            return _placed([kept, *chain], s)
         groups: list[list[ast.match_case]] = [[]]
         for c in s.cases:
-            took = ast.Assign([ast.Name(taken, ast.Store())], ast.Constant(True))
+            took = _assign(taken, True)
             groups[-1].append(c)
             c.body = [took, *c.body]
             if c.guard is not None:
@@ -70,34 +77,45 @@ class _Lower(ast.NodeTransformer):
             after = part
         out = [
             ast.Assign([ast.Name(subject, ast.Store())], s.subject),
-            ast.Assign([ast.Name(taken, ast.Store())], ast.Constant(False)),
+            _assign(taken, False),
             *after,
         ]
         return _placed(out, s)
 
     def visit_If(self, s: ast.If) -> Any:
-        self.generic_visit(s)
-        return _placed(self._cut([s]), s)
+        for part in _chain(s):
+            part.body = [new for inner in part.body for new in self.statements(inner)]
+        part.orelse = [new for inner in part.orelse for new in self.statements(inner)]
+        return _placed(self._cut(s), s)
 
-    def _cut(self, chain: list[ast.stmt]) -> list[ast.stmt]:
-        """The same, where what would be too deep comes after, if nothing before was chosen."""
-        last, depth = chain[-1], 1
-        while isinstance(last, ast.If) and len(last.orelse) == 1 and depth < MAX_DEPTH:
-            last, depth = last.orelse[-1], depth + 1
-        if depth < MAX_DEPTH or not isinstance(last, ast.If) or not last.orelse:
-            return chain
+    def _cut(self, s: ast.If) -> list[ast.stmt]:
+        """The same in pieces, one behind the other, each if nothing before was chosen."""
+        chain = _chain(s)
+        ends = chain[self.most - 1 :: self.most]
+        if ends and not ends[-1].orelse:
+            ends.pop()
+        if not ends:
+            return [s]
         self.count += 1
         passed = f"_jd{self.count}"
-        rest = last.orelse
-        last.orelse = [ast.Assign([ast.Name(passed, ast.Store())], ast.Constant(True))]
-        return [
-            ast.Assign([ast.Name(passed, ast.Store())], ast.Constant(False)),
-            *chain,
-            ast.If(ast.Name(passed, ast.Load()), self._cut(rest), []),
-        ]
+        out: list[ast.stmt] = [_assign(passed, False), s]
+        for end in ends:
+            rest, end.orelse = end.orelse, [_assign(passed, True)]
+            part = [_assign(passed, False), *rest] if end is not ends[-1] else rest
+            out.append(ast.If(ast.Name(passed, ast.Load()), part, []))
+        return out
 
 
-MAX_DEPTH = 8  # of `elif`s, each in a block of its own
+def _chain(s: ast.If) -> list[ast.If]:
+    """An `if` and its `elif`s."""
+    chain = [s]
+    while len(chain[-1].orelse) == 1 and isinstance(after := chain[-1].orelse[0], ast.If):
+        chain.append(after)
+    return chain
+
+
+def _assign(name: str, value: bool) -> ast.stmt:
+    return ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value))
 
 
 def _placed(statements: list[ast.stmt], at: ast.stmt) -> list[ast.stmt]:

@@ -63,8 +63,9 @@ class Site:
 class Unit:
     """What the functions of one rewritten definition share."""
 
-    def __init__(self, file: str, outside: frozenset[str]) -> None:
+    def __init__(self, file: str, outside: frozenset[str], most: int) -> None:
         self.file = file
+        self.most = most  # of branches that need not be one in the other, as deep as they may be
         self.outside = outside  # names in the closure of the outermost function
         self.sites: list[Site] = []
         self.count = 0
@@ -88,8 +89,8 @@ class Hooking(Expressions):
             self.plain = kinds.isdisjoint(_LOWERED)
             if not self.plain:
                 lower_handlers(node)
-                lower_guards(node)
-            lower_exits(node)
+                lower_guards(node, unit.most)
+            lower_exits(node, unit.most)
             if not self.plain:
                 lower_bindings(node)
             if not (self.plain and kinds.isdisjoint(of.SCOPES)):
