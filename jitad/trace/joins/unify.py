@@ -194,9 +194,9 @@ class Unifier:
             case Arr(), Arr():
                 out = self.shown(a, b) or self.handles(a, b)
             case (Num(x), Arr(h)) if not h.type.ndim and self._made(b, 1):
-                out = number_or_array(Handle(h.type, (), (h,)), scalar(x), (h.content, x))
+                out = number_or_array(Handle(h.type, (), (h,)), scalar(x), (None, x))
             case (Arr(h), Num(x)) if not h.type.ndim and self._made(a, 0):
-                out = number_or_array(Handle(h.type, (), (h,)), scalar(x), (h.content, x))
+                out = number_or_array(Handle(h.type, (), (h,)), scalar(x), (None, x))
             case Rec(value=list() | tuple()), Rec(value=list() | tuple()) if (
                 name != APPENDED and (form := grown.unified(self, a, b)) is not None
             ):
