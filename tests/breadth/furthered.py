@@ -43,6 +43,11 @@ through("RectBivariateSpline", lambda x, y: (
     OUTSIDE.ev(x, y), OUTSIDE.ev(x, y, dx=1), OUTSIDE.ev(x, y, dx=2, dy=1)), XS, YS)
 through("RectBivariateSpline", lambda x: (OUTSIDE.ev(x + 9.0, 1.0), SMOOTH.ev(x, 1.0)), XS)
 through("RectBivariateSpline", lambda x: ip.RectBivariateSpline(x, GY, Z).ev(1.7, 1.3), GX)
+TCK = (OUTSIDE.tck[0], OUTSIDE.tck[1], OUTSIDE.tck[2], 3, 3)
+through("bisplev", lambda x, y: (
+    ip.bisplev(x[0], y[0], TCK), ip.bisplev(x, y[1], TCK, 1), ip.bisplev(x[1], y, TCK, 0, 2),
+    ip.bisplev(x, y, TCK), ip.bisplev(x[0] + 9.0, y[0], TCK)), np.sort(XS), np.sort(YS))
+through("bisplev", lambda c, t: ip.bisplev(0.4, 1.3, [t, *TCK[1:2], c, 3, 3]), TCK[2], TCK[0])
 for kernel in ("linear", "thin_plate_spline", "cubic", "quintic"):
     through("RBFInterpolator", lambda d, p, k=kernel: ip.RBFInterpolator(POINTS, d, kernel=k)(p),
             D, AT, native=kernel == "cubic")

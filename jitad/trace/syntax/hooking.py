@@ -87,6 +87,8 @@ class Hooking(Expressions):
         if not isinstance(node, ast.Lambda):
             kinds = {type(n) for n in of.own(node.body)}
             self.plain = kinds.isdisjoint(_LOWERED)
+            if ast.AnnAssign in kinds:
+                of.drop_declarations(node.body)
             if not self.plain:
                 lower_handlers(node)
                 lower_guards(node, unit.most)

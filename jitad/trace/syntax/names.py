@@ -47,13 +47,25 @@ def statements(stmts: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 def blocks(s: ast.stmt) -> list[ast.stmt]:
     """The statements right below a statement."""
-    out: list[ast.stmt] = []
+    return [inner for block in _lists(s) for inner in block]
+
+
+def _lists(s: ast.stmt) -> Iterator[list[ast.stmt]]:
     for name in ("body", "orelse", "finalbody"):
-        out += getattr(s, name, ())
+        yield getattr(s, name, [])
     for name in ("handlers", "cases"):
         for part in getattr(s, name, ()):
-            out += part.body
-    return out
+            yield part.body
+
+
+def drop_declarations(stmts: list[ast.stmt]) -> None:
+    """`x: float` alone binds nothing: a `pass` takes its place."""
+    for k, s in enumerate(stmts):
+        if type(s) is ast.AnnAssign and s.value is None and type(s.target) is ast.Name:
+            stmts[k] = ast.copy_location(ast.Pass(), s)
+        elif not isinstance(s, SCOPES):
+            for block in _lists(s):
+                drop_declarations(block)
 
 
 def assigned(nodes: Iterable[ast.AST]) -> dict[str, None]:

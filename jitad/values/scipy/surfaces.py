@@ -1,4 +1,4 @@
-"""What becomes of interpolation in several variables: `RectBivariateSpline`, `RBFInterpolator`?
+"""What becomes of interpolation in several variables: `bisplev`, `RBFInterpolator` and the like?
 
 A surface is a table of coefficients of products of B-splines; a sum of radial functions solves a
 dense system.  Both have derivatives by the places, and by the values that they go through.
@@ -86,6 +86,23 @@ def surface_of_outside(value: Any, read: Read) -> Surface:
     n, m = (extents.sub(t.shape[0], k + 1) for t, k in ((tx, kx), (ty, ky)))
     c = reshape(handle(c), (n, m))
     return Surface(Spline(tx, c, kx), Spline(ty, c.T, ky))
+
+
+@replaces(si.bisplev)
+def bisplev(x: Any, y: Any, tck: Any, dx: int = 0, dy: int = 0) -> Any:
+    """On the grid of x and y; without the axes of those that are one place."""
+    tx, ty, c, kx, ky = tck
+    tx, ty = floats(tx), floats(ty)
+    n, m = (extents.sub(t.shape[0], k + 1) for t, k in ((tx, kx), (ty, ky)))
+    c = reshape(floats(c), (n, m))
+    places = [call(np.atleast_1d, floats(a)) for a in (x, y)]
+    if any(p.ndim != 1 for p in places):
+        raise fail(JitadValueError, "First two entries should be rank-1 arrays.")
+    found = Surface(Spline(tx, c, kx), Spline(ty, c.T, ky))(*places, dx, dy)
+    several = [p._static(p.shape[0], "the number of places of a spline") > 1 for p in places]
+    if several[0]:
+        return found
+    return found[0] if several[1] else found[0, 0]
 
 
 # -- sums of radial functions ---------------------------------------------------------------------
