@@ -366,19 +366,19 @@ def is_users(f: Any) -> bool:
 # -- Python functions -----------------------------------------------------------------------------
 
 
-def _function(trace: Trace | None, f: FunctionType, args: Any, kwargs: Any) -> Any:
+def _function(trace: Trace | None, f: FunctionType, args: Any, kwargs: Any, typed: Any = ()) -> Any:
     if (f.__module__ or "").startswith("numpy.polynomial.") and all(
         type(a) in _KNOWN for a in (*args, *kwargs.values())
     ):
         return run_native(trace, f, args, kwargs)  # nodes and weights, say
-    if is_known(f):
-        twin = rewrite(f)
+    if is_known(f, typed):
+        twin = rewrite(f, typed)
     elif is_rewritten(f):
         twin = f
     elif is_library(f) or is_generated(f):
         return run_native(trace, f, args, kwargs)
     else:
-        twin = rewrite(f)
+        twin = rewrite(f, typed)
     if trace is None:
         return twin(*map(met, args), **{k: met(v) for k, v in kwargs.items()})
     trace.ran[id(f)] = f

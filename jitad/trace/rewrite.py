@@ -20,11 +20,12 @@ from jitad.trace.refused import check_refused
 from jitad.trace.syntax.comprehensions import COMPREHENSIONS, Hoist
 from jitad.trace.syntax.exits import _at
 from jitad.trace.syntax.hooked import HOOK, hooks_used
-from jitad.trace.syntax.hooking import Hooking, Site, Unit
+from jitad.trace.syntax.hooking import Hooking, Unit
 from jitad.trace.syntax.nodes import below, children, settle
 from jitad.trace.syntax.source import definition, nested_codes
 
-_twins: dict[tuple[Any, ...], tuple[CodeType, list[Site]]] = {}
+Typed = tuple[tuple[str, Any], ...]
+_twins: dict[tuple[Any, ...], tuple[CodeType, list[Any]]] = {}
 _rewritten: set[CodeType] = set()  # code of twins, and of functions inside them
 # By the id of a function's code, since hashing code is slow: the code itself, its twin's, and the
 # twin's cells or their numbers among those of the function.
@@ -34,11 +35,14 @@ _OWN_CELLS: dict[str, Any] = {"_jU": UNSET, "_jslice": slice, "_jlocals": locals
                               "_jBase": BaseException}  # fmt: skip
 
 
-def rewrite(f: Callable[..., Any]) -> FunctionType:
-    """The function that does what f does, for traced and tagged operands as well."""
+def rewrite(f: Callable[..., Any], typed: Typed = ()) -> FunctionType:
+    """The function that does what f does, for traced and tagged operands as well.
+
+    `typed`: what numbers become that these variables are bound to.
+    """
     if not isinstance(f, FunctionType):
         raise JitadError(f"{f!r} is not a Python function", None, "Pass a def or a lambda.")
-    here = _here(f)
+    here = _here(f, typed)
     quick = _quick.get(here)
     if quick is None:
         if is_rewritten(f):
@@ -47,7 +51,7 @@ def rewrite(f: Callable[..., Any]) -> FunctionType:
         key = (f.__code__, f.__code__.co_filename, *here[1:])
         known = _twins.get(key)
         if known is None:
-            known = _twins[key] = _compile(f)
+            known = _twins[key] = _compile(f, typed)
         code, sites = known
         from jitad.trace import hooks
 
@@ -68,15 +72,15 @@ def rewrite(f: Callable[..., Any]) -> FunctionType:
     return twin
 
 
-def is_known(f: FunctionType) -> bool:
+def is_known(f: FunctionType, typed: Typed = ()) -> bool:
     """True of a function whose code has been rewritten before."""
-    return _here(f) in _quick
+    return _here(f, typed) in _quick
 
 
-def _here(f: FunctionType) -> tuple[Any, ...]:
+def _here(f: FunctionType, typed: Typed) -> tuple[Any, ...]:
     """Its code, and what a twin takes to be builtins that are global variables by now."""
     names = f.__globals__
-    return id(f.__code__), "sum" in names, "any" in names, "all" in names
+    return id(f.__code__), "sum" in names, "any" in names, "all" in names, typed
 
 
 def is_rewritten(f: FunctionType) -> bool:
@@ -101,7 +105,7 @@ def twin_source(f: FunctionType) -> str:
 _NESTED = (8, 3, 1)
 
 
-def _tree(f: FunctionType, nested: int) -> tuple[ast.FunctionDef, str, Unit]:
+def _tree(f: FunctionType, nested: int, typed: Typed = ()) -> tuple[ast.FunctionDef, str, Unit]:
     """The rewritten definition, the class it stands in, and what its hooks refer to."""
     given, class_name = definition(f)
     node: Any = given
@@ -128,7 +132,7 @@ def _tree(f: FunctionType, nested: int) -> tuple[ast.FunctionDef, str, Unit]:
             a.annotation = None
     if any(isinstance(n, COMPREHENSIONS) for n in nodes):
         node.body = Hoist(shadowed.__contains__).body(node.body)
-    unit = Unit(file, frozenset(free), nested)
+    unit = Unit(file, frozenset(free), nested, dict(typed))
     try:
         Hooking(unit, node).run()
     except (SyntaxError, RecursionError) as e:
@@ -153,9 +157,9 @@ def _name_privately(node: ast.AST, class_name: str) -> None:
         _name_privately(n, n.name if isinstance(n, ast.ClassDef) else class_name)
 
 
-def _compile(f: FunctionType) -> tuple[CodeType, list[Site]]:
+def _compile(f: FunctionType, typed: Typed) -> tuple[CodeType, list[Any]]:
     for nested in _NESTED:
-        node, class_name, unit = _tree(f, nested)
+        node, class_name, unit = _tree(f, nested, typed)
         cells = [*f.__code__.co_freevars, *_OWN_CELLS, "_jS", *(HOOK + n for n in hooks_used())]
         try:
             compiled = _outer(node, cells, class_name, f.__code__.co_filename)

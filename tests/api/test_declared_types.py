@@ -75,6 +75,24 @@ def left_over(n, a):
     return (x * a).sum()
 
 
+@numba.njit(locals={"s": numba.float32, "n": numba.int32})
+def typed(x):
+    s = 0.0
+    n = x[0] * 2.4
+    for v in x:
+        s += v * n
+        y = s
+    return y * 1.0
+
+
+@numba.njit(locals={"k": numba.int64})
+def cut_in_turn(x):
+    s = 0.0
+    for k in x:
+        s += k * x[0]
+    return s
+
+
 PLAIN = np.arange(5.0)
 
 
@@ -106,6 +124,10 @@ PROGRAMS = {
     "generalised": (lambda a: sums(PLAIN).sum() * a + sums(PLAIN * a).sum(), 2.0, 40.0),
     "reduced": (lambda a: third.reduce(np.arange(1.0, 4.0)) * a, 2.0, 2.0 / 3.0),
     "stencils": (lambda a: np.sum(middle(PLAIN)) * a + np.sum(middle(PLAIN * a)), 2.0, 12.0),
+    "types of variables": (typed, np.array([1.1, 2.3, 3.7]), [2.0, 2.0, 2.0]),
+    "of one that a loop binds": (cut_in_turn, np.array([1.1, 2.3, 3.7]), [6.0, 0.0, 0.0]),
+    "in Python, too": (lambda x: typed(x) + typed.py_func(x), np.array([1.1, 2.3, 3.7]),
+                       [2 * (1 + 1.2) + 2.4 * (1.1 + 2.3 + 3.7) - 0.4 + 0.64, 4.64, 4.64]),
     "into arrays that are lent": (lent, 2.0, 12.0),
 }  # fmt: skip
 

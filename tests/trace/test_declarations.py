@@ -1,10 +1,10 @@
 """`x: float` alone binds nothing, wherever it stands."""
 
-# ruff: noqa: F821, F842, B007, B032
-
 import pytest
 
 from jitad import jit_value_and_grad, value_and_grad
+
+# ruff: noqa: F821, F842, B007, B032
 
 
 def before_a_condition(x, given=None):

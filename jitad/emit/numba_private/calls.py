@@ -145,9 +145,10 @@ def is_closed(function: Any) -> bool:
     return getattr(function, "_frozen", not getattr(function, "_can_compile", True))
 
 
-def signatures(function: Any) -> list[Any] | None:
-    """Those that such a function was compiled for; None: it is for all."""
-    return function.nopython_signatures if is_closed(function) else None
+def signatures(function: Any) -> list[Any]:
+    """What it makes of numbers: types of variables, and signatures, if it is for no others."""
+    kinds = sorted(map(str, function.locals.items()))
+    return [kinds, *(function.nopython_signatures if is_closed(function) else ())]
 
 
 def declared(function: Any, given: list[Any]) -> Any:

@@ -219,8 +219,8 @@ class Captures:
         if isinstance(inspect.getattr_static(value, "py_func", None), FunctionType):
             inner = path.then("attr", "py_func")
             self._thing(path, value, Guard(inner, "code", value.py_func.__code__))
-            if importlib.import_module("jitad.operators.declared").is_closed(value):
-                self.guards.append(Guard(path, "is", value))  # its signatures are not looked at
+            if importlib.import_module("jitad.operators.declared").converts(value):
+                self.guards.append(Guard(path, "is", value))  # how is not looked at
             self.register(value.py_func, inner)
             return value
         if callable(value) and type(value).__module__ == "builtins":

@@ -63,11 +63,12 @@ class Site:
 class Unit:
     """What the functions of one rewritten definition share."""
 
-    def __init__(self, file: str, outside: frozenset[str], most: int) -> None:
+    def __init__(self, file: str, outside: frozenset[str], most: int, typed: dict[str, Any]):
         self.file = file
+        self.typed = typed  # what numbers become that variables of the outermost are bound to
         self.most = most  # of branches that need not be one in the other, as deep as they may be
         self.outside = outside  # names in the closure of the outermost function
-        self.sites: list[Site] = []
+        self.sites: list[Any] = []  # and the types of variables
         self.count = 0
 
     def fresh(self, prefix: str) -> str:
@@ -412,6 +413,10 @@ class Hooking(Expressions):
 
     def store(self, name: str, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
         note = self.noted(name)
+        if name in self.unit.typed and self.around is None:
+            self.unit.sites.append(self.unit.typed[name])
+            kind = ast.Subscript(_load("_jS"), ast.Constant(len(self.unit.sites) - 1), ast.Load())
+            value = _at(hook("call", kind, value), value)
         if _makes(value):
             value = _at(hook("named", ast.Constant(name), value), value)
         if not note:

@@ -95,14 +95,12 @@ def bisplev(x: Any, y: Any, tck: Any, dx: int = 0, dy: int = 0) -> Any:
     tx, ty = floats(tx), floats(ty)
     n, m = (extents.sub(t.shape[0], k + 1) for t, k in ((tx, kx), (ty, ky)))
     c = reshape(floats(c), (n, m))
-    places = [call(np.atleast_1d, floats(a)) for a in (x, y)]
-    if any(p.ndim != 1 for p in places):
+    x, y = (call(np.atleast_1d, floats(a)) for a in (x, y))
+    if x.ndim != 1 or y.ndim != 1:
         raise fail(JitadValueError, "First two entries should be rank-1 arrays.")
-    found = Surface(Spline(tx, c, kx), Spline(ty, c.T, ky))(*places, dx, dy)
-    several = [p._static(p.shape[0], "the number of places of a spline") > 1 for p in places]
-    if several[0]:
-        return found
-    return found[0] if several[1] else found[0, 0]
+    found = Surface(Spline(tx, c, kx), Spline(ty, c.T, ky))(x, y, dx, dy)
+    n, m = (a._static(a.shape[0], "the number of places of a spline") for a in (x, y))
+    return found if n > 1 else found[0] if m > 1 else found[0, 0]
 
 
 # -- sums of radial functions ---------------------------------------------------------------------
