@@ -1,4 +1,4 @@
-"""`x: float` alone binds nothing, wherever it stands."""
+"""A declaration (`x: float`) alone binds nothing, wherever it stands."""
 
 import pytest
 
