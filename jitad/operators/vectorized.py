@@ -21,7 +21,7 @@ from jitad.tape.types import Array
 from jitad.trace import hooks
 from jitad.values import extents
 from jitad.values.broadcast import common_shape
-from jitad.values.kind import fail, type_of
+from jitad.values.kind import fail, is_number, type_of
 from jitad.values.layout import asked, placed
 from jitad.values.numpy.shaping import handle, reshape
 from jitad.values.registry import call, is_complex
@@ -58,7 +58,10 @@ def of_numba(ufunc: Any) -> Function:
         if len(args) > ufunc.nin:
             *args, out = args  # type: ignore[assignment]
         out = out[0] if isinstance(out, tuple) else out
-        kinds = _declared(ufunc, args) if is_closed(ufunc) else None
+        args = tuple(a if is_number(a) else _array(a) for a in args)
+        kinds = None
+        if is_closed(ufunc) and not any(map(is_complex, args)):
+            kinds = _declared(ufunc, args)
         if kinds is not None:
             args = tuple(map(_as_kind, args, kinds))
         found = _applied(ufunc.__wrapped__, frozenset(), None, tuple(args), others)
