@@ -92,8 +92,9 @@ from jitad.values import operators
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
 from jitad.values.journal import is_held, made_if_new
-from jitad.values.kind import type_of
+from jitad.values.kind import is_number, type_of, wrong_type
 from jitad.values.number import Number, bind
+from jitad.values.python_functions import python_type
 from jitad.values.ranges import Range
 from jitad.values.stand_ins import StandIn, adopt
 
@@ -188,6 +189,8 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
                         return out
                 elif name == "ne" and special(x, "__eq__") is not None:
                     return Not(_EQUAL(a, b))
+            if (a is None or b is None) and (is_number(a) or is_number(b)):
+                raise _not_of_none(plain, a, b)
             if name in _ORDERS and holds_ordered(a) | holds_ordered(b):
                 if isinstance(b, tuple if isinstance(a, tuple) else list):
                     return _in_turn(name, a, b)
@@ -206,6 +209,15 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
         return checked(name, a, b, plain(a, b))
 
     return hook
+
+
+def _not_of_none(plain: Callable[..., Any], *operands: Any) -> TypeError:
+    """What Python says of a number and None: an end of this path, as any error of the program's."""
+    try:
+        plain(*(None if x is None else python_type(x)(1) for x in operands))
+    except TypeError as error:
+        return wrong_type(str(error), "Give it a value on this path, too.")
+    raise AssertionError(plain)
 
 
 def _as_float(value: Any, name: str) -> Any:
@@ -298,7 +310,7 @@ def _in_place(plain: Callable[..., Any], name: str, fallback: Any) -> Callable[[
                         return a
                     note(a)
                     return checked(name, a, b, plain(a, items(b)))
-            elif type(a) not in _PLAIN or special(b, f"__r{name}__") is not None:
+            elif type(a) not in _PLAIN or b is None or special(b, f"__r{name}__") is not None:
                 return fallback(a, b)
         if trace is None:
             outside.check_writable(a)
@@ -318,6 +330,8 @@ def _unary(plain: Callable[..., Any], name: str) -> Callable[[Any], Any]:
         a = present(a)
         if type(a) in _PLAIN:
             return checked(name, a, None, plain(a))
+        if a is None:
+            raise _not_of_none(plain, a)
         found = special(a, f"__{name}__")
         if found is not None:
             return call(found, a)
