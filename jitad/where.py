@@ -18,13 +18,15 @@ _STANDARD = tuple({sysconfig.get_path(k) + os.sep for k in ("stdlib", "platstdli
 # Installed packages that are called as they are: those that have arrays of their own, or deal with
 # the world around.  The functions of all others are traced, as the user's own are.
 LIBRARIES = frozenset("""
-    _pytest IPython PIL aiohttp attr attrs autograd bokeh casadi cloudpickle coverage cupy cv2 cvxpy
-    dask dill flax h5py httpx hypothesis imageio ipykernel ipywidgets jax jaxlib jitad joblib keras
-    llvmlite loguru matplotlib mpl_toolkits mpmath mypy netCDF4 networkx numba numpy packaging
-    pandas pip pkg_resources plotly pluggy polars psutil pyarrow pydantic pytest pytest_benchmark
-    requests rich scipy seaborn setuptools skimage sklearn sqlalchemy statsmodels structlog sympy
-    tables tensorflow threadpoolctl torch torchvision tqdm traitlets typing_extensions urllib3
-    xarray yaml zarr
+    _pytest aiohttp astropy attr attrs autograd bokeh bottleneck casadi click cloudpickle colorama
+    coverage cupy cv2 cvxpy cyipopt dask dateutil dill flax geopandas gurobipy h5py httpx humanize
+    hypothesis imageio ipykernel IPython ipywidgets jax jaxlib jitad joblib keras llvmlite loguru
+    matplotlib mlflow mpl_toolkits mpmath mypy netCDF4 networkx nlopt numba numexpr numpy optuna
+    ortools osqp packaging pandas PIL pint pip pkg_resources plotly pluggy polars prettytable psutil
+    pyarrow pydantic pyomo pyproj pytest pytest_benchmark pytz rasterio ray requests rich scipy
+    seaborn setuptools shapely skimage sklearn sqlalchemy statsmodels structlog sympy tables
+    tabulate tensorboard tensorflow termcolor threadpoolctl torch torchvision tqdm traitlets
+    typing_extensions uncertainties urllib3 wandb xarray yaml zarr
 """.split())
 _INSTALLED = re.compile(r".*/(?:site|dist)-packages/([^/.]*)")
 
