@@ -126,7 +126,8 @@ def _groupby(values: Any, key: Any = None) -> Any:
     keys = values if key is None else run(as_written.mapped, key, values)
     if stretched(keys) is not None or any_traced(keys):
         return written(as_written.each_group, _rows(keys), _rows(values))
-    return native(itertools.groupby, values, functools.partial(next, iter(keys)))
+    found = iter(keys)
+    return native(itertools.groupby, values, lambda _: next(found))
 
 
 def _rows(values: Any) -> Any:

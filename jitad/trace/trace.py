@@ -50,6 +50,8 @@ from jitad.where import caller
 
 __all__ = ["leaves", "stand_ins", "trace", "trace_block"]
 
+_FLOATS = 64  # numbers from outside that may have to be known: all are compared at each call
+
 
 def trace(
     f: Callable[..., Any],
@@ -97,7 +99,7 @@ def trace(
                 )
             elif ints and not (insight.contents or isinstance(first, UnknownDepthError)):
                 insight = dataclasses.replace(start, contents=True)
-            elif floats and not isinstance(first, UnknownDepthError):
+            elif 0 < len(floats) <= _FLOATS and not isinstance(first, UnknownDepthError):
                 start = insight = dataclasses.replace(start, floats=True)
             else:
                 raise first from None
