@@ -59,13 +59,12 @@ def of_numba(ufunc: Any) -> Function:
             *args, out = args  # type: ignore[assignment]
         out = out[0] if isinstance(out, tuple) else out
         args = tuple(a if is_number(a) else _array(a) for a in args)
-        kinds = None
-        if is_closed(ufunc) and not any(map(is_complex, args)):
-            kinds = _declared(ufunc, args)
-        if kinds is not None:
+        kinds = _declared(ufunc, args)
+        if kinds is None:
+            found = _applied(ufunc.__wrapped__, frozenset(), None, args, others)
+        else:
             args = tuple(map(_as_kind, args, kinds))
-        found = _applied(ufunc.__wrapped__, frozenset(), None, tuple(args), others)
-        if kinds is not None:
+            found = _applied(ufunc.__wrapped__, frozenset(), None, args, others)
             found = _as_kind(found, kinds[-1])
         if out is None:
             return found
@@ -76,7 +75,9 @@ def of_numba(ufunc: Any) -> Function:
 
 
 def _declared(ufunc: Any, args: Sequence[Any]) -> list[Any] | None:
-    """The types of operands and result for which it is compiled and that NumPy chooses here."""
+    """The types of operands and result that NumPy chooses, if it is compiled for certain ones."""
+    if not is_closed(ufunc) or any(map(is_complex, args)):
+        return None
     like = [_one(type_of(a)) for a in args]
     with np.errstate(all="ignore"):
         result = np.asarray(ufunc(*like)).dtype

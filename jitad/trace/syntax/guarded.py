@@ -12,6 +12,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from jitad.trace.syntax.exits import _assign
+
 
 def lower_guards(node: ast.FunctionDef, most: int) -> None:
     """Change a function's body in place; nested functions are left for their own turn.
@@ -112,10 +114,6 @@ def _chain(s: ast.If) -> list[ast.If]:
     while len(chain[-1].orelse) == 1 and isinstance(after := chain[-1].orelse[0], ast.If):
         chain.append(after)
     return chain
-
-
-def _assign(name: str, value: bool) -> ast.stmt:
-    return ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value))
 
 
 def _placed(statements: list[ast.stmt], at: ast.stmt) -> list[ast.stmt]:

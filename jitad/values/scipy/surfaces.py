@@ -82,9 +82,12 @@ def rect_bivariate_spline(x: Any, y: Any, z: Any, bbox: Any = (None,) * 4, kx: i
 @stands_for(si.RectBivariateSpline, si.SmoothBivariateSpline, si.LSQBivariateSpline)
 def surface_of_outside(value: Any, read: Read) -> Surface:
     (tx, ty, c), (kx, ky) = read("tck"), read("degrees")
-    tx, ty = handle(tx), handle(ty)
+    return _of_coefficients(handle(tx), handle(ty), handle(c), kx, ky)
+
+
+def _of_coefficients(tx: Any, ty: Any, c: Any, kx: int, ky: int) -> Surface:
     n, m = (extents.sub(t.shape[0], k + 1) for t, k in ((tx, kx), (ty, ky)))
-    c = reshape(handle(c), (n, m))
+    c = reshape(c, (n, m))
     return Surface(Spline(tx, c, kx), Spline(ty, c.T, ky))
 
 
@@ -92,13 +95,10 @@ def surface_of_outside(value: Any, read: Read) -> Surface:
 def bisplev(x: Any, y: Any, tck: Any, dx: int = 0, dy: int = 0) -> Any:
     """On the grid of x and y; without the axes of those that are one place."""
     tx, ty, c, kx, ky = tck
-    tx, ty = floats(tx), floats(ty)
-    n, m = (extents.sub(t.shape[0], k + 1) for t, k in ((tx, kx), (ty, ky)))
-    c = reshape(floats(c), (n, m))
     x, y = (call(np.atleast_1d, floats(a)) for a in (x, y))
     if x.ndim != 1 or y.ndim != 1:
         raise fail(JitadValueError, "First two entries should be rank-1 arrays.")
-    found = Surface(Spline(tx, c, kx), Spline(ty, c.T, ky))(x, y, dx, dy)
+    found = _of_coefficients(floats(tx), floats(ty), floats(c), kx, ky)(x, y, dx, dy)
     n, m = (a._static(a.shape[0], "the number of places of a spline") for a in (x, y))
     return found if n > 1 else found[0] if m > 1 else found[0, 0]
 
