@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from jitad import jit_value_and_grad, value_and_grad
 from jitad.trace.flow.rolled import Rolled
 from tests.trace.running import run, traced
 
@@ -176,3 +177,70 @@ def test_values(f):
     t = traced(f, 0.7, 2, ints=True)
     for x, n in ((0.7, 2), (1.3, 3), (-0.4, 4), (0.5, 5)):
         assert run(t, f, x, n) == pytest.approx(f(x, n), rel=1e-13)
+
+
+def a_view_of_it(a, n):
+    for _ in range(n):
+        a[0] /= 3
+        for _ in range(1, n + 2):
+            t = a[...]
+            a[:] /= 2
+    return a.sum() + np.sin(t).sum()
+
+
+def an_element_of_it(a, n):
+    for i in range(n):
+        a[-1] *= 0.5 + i
+        for _ in range(1, n + 2):
+            t = a[1, ...]
+            a[1:] /= 2 + t
+    return a.sum() * np.sin(t)
+
+
+def a_part_by_the_index(a, n):
+    for _ in range(n):
+        a[0] /= 3
+        for j in range(1, n + 2):
+            t = a[j % 2 :]
+            a[:] /= 2
+    return a.sum() + np.sin(t).sum()
+
+
+def of_another(a, n):
+    b = a * 2.0
+    for i in range(n):
+        b[i % 3] += a[0]
+        for _ in range(n):
+            t, u = b[::2], a[:2]
+            b[:] *= 0.7
+        a[1] = t[0]
+    return (t * 2.0).sum() + u.sum() * b.sum()
+
+
+def three_deep(a, n):
+    for _ in range(n):
+        a[0] /= 3
+        for _ in range(n):
+            a[1] *= 1.5
+            for _ in range(n):
+                t = a.reshape(-1, 1)
+                a[2] -= t[0, 0]
+    return a.sum() + np.sin(t).sum()
+
+
+VIEWS = [a_view_of_it, an_element_of_it, a_part_by_the_index, of_another, three_deep]
+
+
+@pytest.mark.parametrize("f", VIEWS, ids=lambda f: f.__name__)
+def test_views_that_loops_inside_bind(f):
+    """What a view shows is not read before the loop around that has made it runs."""
+    x = np.array([0.9, 0.4, 1.7])
+    for n in (1, 2, 3):
+        def g(a, n=n):
+            return f(a.copy(), n)
+
+        true = [(g(x + h) - g(x - h)) / 2e-6 for h in 1e-6 * np.eye(3)]
+        for value, gradient in (jit_value_and_grad(f)(x, n), value_and_grad(f)(x, n),
+                                jit_value_and_grad(g)(x)):  # fmt: skip
+            assert value == pytest.approx(g(x), rel=1e-13)
+            np.testing.assert_allclose(gradient, true, rtol=1e-6, atol=1e-8)

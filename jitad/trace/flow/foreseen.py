@@ -117,15 +117,16 @@ class Foresight:
 
         foreseen, self.variables = self.variables, {}  # to be looked at once: later ones are found
         return not any(
-            same(begun, values[key]) or not self._is_new(values[key], begun)
+            same(begun, values[key])
+            or not self._is_new(values[key], begun.value if isinstance(begun, Arr) else None)
             for key, begun in foreseen.items()
         )
 
-    def _is_new(self, end: Snapshot, begun: Snapshot) -> bool:
+    def _is_new(self, end: Snapshot, begun: Any) -> bool:
         """Is it no array, or one that iterations make?  It may be that of another name, too."""
-        if not isinstance(end, Arr) or not isinstance(begun, Arr):
+        if not isinstance(end, Arr) or not isinstance(begun, ArrayHandle):
             return not isinstance(end, Arr)
-        journal, todo, seen = self.trace.journal, [end.value], {id(begun.value)}
+        journal, todo, seen = self.trace.journal, [end.value], {id(begun)}
         while todo:
             h = todo.pop()
             if id(h) in seen:
@@ -146,7 +147,7 @@ class Foresight:
         if self.around is not None:
             names = [
                 Handle(f.type, f.shape, ()) if isinstance(f, Handle) and not new else f
-                for f, new in zip(names, map(self._is_new, ends, map(snapshot, begun)), strict=True)
+                for f, new in zip(names, map(self._is_new, ends, begun), strict=True)
             ]
             found = [(_place_of(w, self.trace.journal, self.frame), f) for w, f in places]
             again = [(p, f) for p, f in found if p is not None]
