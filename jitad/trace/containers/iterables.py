@@ -44,6 +44,11 @@ class Counted:
         """The items one by one, as they are when their turn comes; None for a traced length."""
         return None if isinstance(self.count, Leaf) else map(self.item, range(self.count))
 
+    def rest(self) -> Counted:
+        """All but the first."""
+        start, stop, step = self.bounds
+        return Counted(self.count - 1, lambda k: self.item(k + 1), (start + step, stop, step))
+
     def __iter__(self) -> Any:
         self.begin()
         return self.each()

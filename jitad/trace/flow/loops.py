@@ -15,7 +15,7 @@ from itertools import groupby
 from operator import length_hint
 from typing import Any
 
-from jitad.errors import JitadError
+from jitad.errors import GuardMiss, JitadError
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Block, Equation, walk
 from jitad.tape.types import Array
@@ -33,12 +33,14 @@ from jitad.trace.joins.selected import among_parts
 from jitad.trace.ongoing import current
 from jitad.trace.syntax.hooking import Site
 from jitad.values.journal import made
+from jitad.values.kind import require
 from jitad.values.number import bind
 
 State = tuple[Any, ...]
 MAX_WRITTEN = 200  # operations of a loop that is written out although it could perhaps be rolled
 MAX_BESIDE_ROWS = 1500  # the same, if lists had to become arrays: what is written out is faster
 LOOP_WEIGHT = 30  # what a loop inside counts then, as time to compile
+BEGUN = 3  # iterations that are written out, one by one, before a loop is taken to be none
 ARRAY_WEIGHT = 4  # what an operation on whole arrays counts, as code
 
 
@@ -214,29 +216,61 @@ class Unrolled(Session):
         self.most = 0  # how many iterations there are, if it is to be rolled should it get long
         self.long = False  # it has got long in an earlier trace
         self.why: BaseException | None = None  # it can't be rolled
+        self.over = False
 
     def __iter__(self) -> Iterator[Any]:
         if self.counted is not None:
-            expected = self.expected(self.counted.count)
-            may_fail = self.items is not None or expected is not None
             if self.site.waits:
                 self.items = self.counted.each()  # its length is relied on
                 yield from self.written_out()
                 return
-            before = self.state
-            while True:
-                rolled = RolledFor(self.trace, self.counted, before, self.site, may_fail, self.long)
-                yield from self.roll(rolled, True)
-                if rolled.done or not self.trace.wanted or not self.give_rows():
-                    break
-            if self.long:
-                self.or_written_out(rolled.done)
-            if rolled.done:
+            yield from self.rolled_or_begun(self.counted)
+            if self.over:
                 return
-            self.state, self.why = before, rolled.why
             if self.items is None:  # its length is relied on
                 self.items = map(self.relied, range(self.counted.count.known("a count")))
         yield from self.written_out()
+
+    def rolled_or_begun(self, counted: Counted) -> Iterator[Any]:
+        """Rolled, if need be after some iterations that are written out.
+
+        What is a number before a loop, and an array in it, is an array once the loop has begun.
+        """
+        static, begun = self.items is not None, 0
+        known = static or self.expected(counted.count) is not None
+        while not self.over:
+            may_fail = known or (begun < BEGUN and self.begins(counted))
+            before = self.state
+            rolled = RolledFor(self.trace, counted, before, self.site, may_fail, self.long)
+            yield from self.roll(rolled, True)
+            if not rolled.done:
+                self.state, self.why = before, rolled.why
+                if self.trace.wanted and self.give_rows():
+                    continue
+            if self.long:
+                self.or_written_out(rolled.done)
+            self.over = rolled.done
+            if self.over:
+                return
+            if rolled.event == "unsettled" and begun < BEGUN and self.begins(counted):
+                if not static:
+                    what = f"the loop in line {self.site.pos.line} has over {begun} iterations"
+                    require(bind("gt", counted.count, 0), GuardMiss, what)
+                yield from self.iteration(counted.item(0))
+                self.counted = counted = counted.rest()
+                self.items, begun = counted.static, begun + 1
+                gone = stopped(self.site, self.state) is True
+                self.over = gone or (static and counted.count == 0)
+            elif known:
+                return
+            else:
+                begun = BEGUN  # and so it is refused
+
+    def begins(self, counted: Counted) -> bool:
+        """Is there an iteration in the call that is traced for?"""
+        count = counted.count
+        found = self.trace.builder.example(count.atom) if isinstance(count, Leaf) else count
+        return found is not None and found > 0
 
     def may_be_long(self, count: int) -> None:
         """Should it get long, lists of floats become arrays, so that it can be rolled."""
@@ -257,7 +291,6 @@ class Unrolled(Session):
         return item if known is None else known
 
     def written_out(self) -> Iterator[Any]:
-        gone: Any = False
         size, block = 0, self.trace.builder.blocks[-1]
         limit, inside = (MAX_WRITTEN, 1) if self.counted is None else (MAX_BESIDE_ROWS, LOOP_WEIGHT)
         for k, item in enumerate(self.items):
@@ -273,12 +306,8 @@ class Unrolled(Session):
                 )  # fmt: skip
             if type(self.iterable) is groupby and self.trace.journal.is_fresh(self.iterable):
                 made(item[1])
-            if isinstance(gone, Leaf):
-                yield from self.guarded(gone, item)
-            else:
-                yield item, self.state
-            gone = stopped(self.site, self.state)
-            if gone is True:
+            yield from self.iteration(item)
+            if stopped(self.site, self.state) is True:
                 return
             if self.most:
                 size += _weight(block.equations[begin:], inside)
@@ -307,8 +336,12 @@ class Unrolled(Session):
             raise Again(replace(insight, written_out=insight.written_out | {pos}))
         self.trace.needless.add(pos)
 
-    def guarded(self, gone: Leaf, item: Any) -> Iterator[Any]:
-        """An iteration that only happens unless the loop was left."""
+    def iteration(self, item: Any) -> Iterator[Any]:
+        """One that is written out, and only happens unless the loop was left."""
+        gone = stopped(self.site, self.state)
+        if not isinstance(gone, Leaf):
+            yield item, self.state
+            return
         names = self.site.names
         site = Site(self.site.pos, names, self.site.stops, frozenset(names))
         self.inner = Branches(self.trace, bind("logical_not", gone), self.state, site)

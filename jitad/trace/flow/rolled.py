@@ -146,14 +146,13 @@ class Rolled:
             yield begun
             del self.trace.tried[len(self.trace.tried) - len(tried) :]
             del self.trace.at_length[len(self.trace.at_length) - len(long) :]
-            if self.event == "failed":
-                return
-            if self.event == "raised":
-                self.done = True
+            if self.event in ("failed", "raised"):
+                self.done = self.event == "raised"
                 return
             try:
                 settled = self.event != "anew" and self._settled()
             except JitadError:
+                self.event = self.event or "unsettled"
                 if self.may_fail:
                     return
                 raise
@@ -396,6 +395,7 @@ class Rolled:
         """For lists that grow; a short loop is rather written out, and their lengths are known."""
         short = self._is_short() or self._is_static()
         if self.may_fail and (short or self.site.pos in self.trace.insight.written_out):
+            self.event = "listed"
             raise Mismatch("a list of one or of another length")
         if self.may_fail:
             self.trace.needless.add(self.site.pos)
