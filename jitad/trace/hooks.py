@@ -192,7 +192,8 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
             if (a is None or b is None) and (is_number(a) or is_number(b)):
                 raise _not_of_none(plain, a, b)
             if name in _ORDERS and holds_ordered(a) | holds_ordered(b):
-                if isinstance(b, tuple if isinstance(a, tuple) else list):
+                kind = tuple if isinstance(a, tuple) else list
+                if isinstance(a, kind) and isinstance(b, kind):
                     return _in_turn(name, a, b)
             if name in ("eq", "ne") and isinstance(a, dict) and isinstance(b, dict):
                 if a.keys() == b.keys() and any(map(is_ordered, (*a.values(), *b.values()))):

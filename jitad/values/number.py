@@ -136,7 +136,7 @@ def _binary(name: str) -> tuple[Operator, Operator]:
             return apply(row, (self, _usual(other)), NO_PARAMS)
         if isinstance(other, (int, float)):  # an IntEnum, say
             return self._apply(row, (self, other.real), NO_PARAMS)
-        return NotImplemented
+        return _elements(row, self, self, other)
 
     def reflected(self: Number, other: Any) -> Any:
         if type(other) in _PLAIN:
@@ -149,7 +149,7 @@ def _binary(name: str) -> tuple[Operator, Operator]:
             return apply(row, (_usual(other), self), NO_PARAMS)
         if isinstance(other, (int, float)):
             return self._apply(row, (other.real, self), NO_PARAMS)
-        return NotImplemented
+        return _elements(row, self, other, self)
 
     return operator, reflected
 
@@ -161,6 +161,19 @@ def _usual(number: np.generic) -> np.generic:
 
         check_dtype(number)
     return number
+
+
+def _elements(row: Primitive, number: Number, a: Any, b: Any) -> Any:
+    """An operator between a number and a list: by its elements, if the number is one of NumPy's.
+
+    A product is none of NumPy's: it repeats the list.
+    """
+    kinds = range if row.name == "mul" else (list, tuple, range)
+    if not isinstance(b if a is number else a, kinds) or number._type().py:
+        return NotImplemented
+    from jitad.values.registry import call  # which knows the functions of arrays
+
+    return call(row.numpy, a, b)
 
 
 def _complex(name: str, a: Any, b: Any) -> Any:
