@@ -19,7 +19,7 @@ import numpy as np
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import as_operand, elementwise, shape_of
-from jitad.values.complexes.lifts import finished, times_i
+from jitad.values.complexes.lifts import finished, taken_out, times_i
 from jitad.values.complexes.number import Complex, minus, over, pair, parts, plus, times
 from jitad.values.complexes.parts import as_float, weak
 from jitad.values.kind import fail, is_python, require, type_of
@@ -305,21 +305,17 @@ ELEMENTWISE: dict[Any, Callable[..., Any]] = {
 
 
 def _as_ufunc(ufunc: Any, compute: Callable[..., Any]) -> Callable[..., Any]:
-    def replacement(*args: Any, out: Any = None, where: Any = True, dtype: Any = None) -> Any:
-        if len(args) > ufunc.nin:
-            args, out = args[: ufunc.nin], args[ufunc.nin]
-        out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    def replacement(*args: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        args, out, where = taken_out(ufunc, args, kwargs)
+        if kwargs:
+            raise fail(JitadTypeError, f"{next(iter(kwargs))}= of np.{ufunc.__name__} is not "
+                       "supported on complex numbers here")  # fmt: skip
         result = compute(*map(_operand, args))
         if not shape_of(result):
             result = numpy_complex(result)
         if dtype is not None:
             result = result.astype(dtype)
-        if where is not True:
-            if out is None:
-                raise fail(JitadTypeError, f"where= of np.{ufunc.__name__} without out= leaves "
-                           "elements that have no value", "Use np.where.")  # fmt: skip
-            result = call(np.where, where, result, out)
-        return finished(result, out, spread=True)
+        return finished(result, out, ufunc, where)
 
     return replacement
 

@@ -160,6 +160,8 @@ _ORDERING = {"maximum", "minimum", "median"}  # modes of np.pad
 
 
 def _linear(original: Any, places: Places) -> Callable[..., Any]:
+    ufunc = original if isinstance(original, np.ufunc) else None
+
     def replacement(*args: Any, **kwargs: Any) -> Any:
         if original in (np.sum, np.add.reduce):
             values = dict(zip(("a", "axis", "dtype", "out", "keepdims", "initial"), args,
@@ -170,7 +172,11 @@ def _linear(original: Any, places: Places) -> Callable[..., Any]:
         if original is np.pad and _ORDERING.intersection(map(str, (*args[2:], *kwargs.values()))):
             raise fail(JitadTypeError, "np.pad in a mode that puts elements into order is not "
                        "supported on complex numbers here", "Pad the parts.")  # fmt: skip
-        out = _take_out(kwargs)
+        where: Any = True
+        if ufunc is not None:
+            args, out, where = taken_out(ufunc, args, kwargs)
+        else:
+            out = _take_out(kwargs)
         keys = list(_data(places, args, kwargs))
         given = {k: args[k] if isinstance(k, int) else kwargs[k] for k in keys}
         _refuse_others(original, args, kwargs, given)
@@ -188,12 +194,14 @@ def _linear(original: Any, places: Places) -> Callable[..., Any]:
         if places == _EACH and len(args) > 1:  # a result for each operand, real if that is
             both = type(both)(z if is_complex(a) else x
                               for z, x, a in zip(both, results[0], args, strict=True))  # fmt: skip
-        return finished(both, out, isinstance(original, np.ufunc))
+        return finished(both, out, ufunc, where)
 
     return replacement
 
 
 def _products(original: Any, places: Places) -> Callable[..., Any]:
+    ufunc = original if isinstance(original, np.ufunc) else None
+
     def replacement(*args: Any, **kwargs: Any) -> Any:
         out, dtype = _take_out(kwargs), kwargs.pop("dtype", None)
         if dtype is not None:
@@ -208,9 +216,9 @@ def _products(original: Any, places: Places) -> Callable[..., Any]:
             some, named = _with(args, kwargs, {k: p})
             done.append(None if p is None else call(original, *some, **named))
         if done[0] is None:
-            return finished(times_i(done[1]), out, isinstance(original, np.ufunc))
+            return finished(times_i(done[1]), out, ufunc)
         both = done[0] if done[1] is None else combined(*done)
-        return finished(both, out, isinstance(original, np.ufunc))
+        return finished(both, out, ufunc)
 
     return replacement
 
@@ -242,8 +250,21 @@ def _take_out(kwargs: dict[str, Any]) -> Any:
     return out[0] if isinstance(out, tuple) and len(out) == 1 else out
 
 
-def finished(result: Any, out: Any, spread: bool = False) -> Any:
-    return result if out is None else write_out(out, result, spread)
+def finished(result: Any, out: Any, ufunc: Any = None, where: Any = True) -> Any:
+    """What is written to `out`, if there is one; a ufunc spreads it, and may leave some out."""
+    if where is not True:
+        if out is None:
+            raise fail(JitadTypeError, f"where= of np.{ufunc.__name__} without out= leaves "
+                       "elements that have no value", "Use np.where.")  # fmt: skip
+        result = call(np.where, where, result, out)
+    return result if out is None else write_out(out, result, ufunc is not None)
+
+
+def taken_out(ufunc: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """The operands of a ufunc, its `out` and its `where`."""
+    out = args[ufunc.nin] if len(args) > ufunc.nin else kwargs.pop("out", None)
+    out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    return args[: ufunc.nin], out, kwargs.pop("where", True)
 
 
 def _refuse_others(original: Any, args: Any, kwargs: Any, given: dict[Any, Any]) -> None:
