@@ -111,8 +111,44 @@ def made_in_the_loop(x, n):
     return np.sum(best * best)
 
 
+def given_and_joined(x, n):
+    y = x
+    for k in range(n):
+        y = np.concatenate([y, x * (k + 1)])
+    return np.sum(y * y)
+
+
+def given_and_doubled(x, n):
+    y = x
+    for _ in range(n):
+        y = np.concatenate([y[::-1], 0.5 * y])
+    return y @ np.arange(len(y))
+
+
+def given_and_repeated(x, n):
+    y = x
+    for _ in range(n):
+        y = np.repeat(y, 2)[1:]
+    return y @ np.arange(len(y))
+
+
+def given_and_multiplied(x, n):
+    y = x
+    for _ in range(n):
+        y = np.polymul(y, x)
+    return y @ y
+
+
+def given_and_another_from_then_on(x, n):
+    y = x
+    for k in range(n):
+        y = np.tile(x, 2) * (k + y[-1])
+    return np.sum(y * y)
+
+
 PROGRAMS = [
-    appended, appended_until, pairs_until_one_is_left, rows_stacked, minor_after_minor,
+    given_and_joined, given_and_doubled, given_and_repeated, given_and_multiplied,
+    given_and_another_from_then_on, appended, appended_until, pairs_until_one_is_left, rows_stacked, minor_after_minor,
     selected_again_and_again, halved_and_padded, written_in_place_as_well,
     two_of_them_in_nested_loops, kept_in_a_dict, power_of_a_polynomial,
     made_in_the_loop,
@@ -148,6 +184,15 @@ def test_one_kernel_for_all_lengths_and_more_room_where_it_does_not_suffice():
         assert value == pytest.approx(appended(X, n), rel=1e-12)
         np.testing.assert_allclose(gradient, differences(appended, X, n), rtol=1e-7, atol=1e-8)
     assert g.specialisations == ["first call"]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+def test_compiled(program):
+    g = jitad.jit_value_and_grad(program)
+    for n in (5, 2, 6):
+        value, gradient = g(X, n)
+        assert value == pytest.approx(program(X, n), rel=1e-12)
+        np.testing.assert_allclose(gradient, differences(program, X, n), rtol=1e-7, atol=1e-8)
 
 
 def test_an_extent_that_is_set_from_outside_must_be_what_it_was():

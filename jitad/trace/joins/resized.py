@@ -62,6 +62,9 @@ def resized(
 
 def _changes(b: Builder, before: Int, after: Int, outside: Callable[[Atom], bool]) -> bool:
     """Is the extent another one after an iteration, for all that is known?"""
+    m, n = b.example(b.atom(before)), b.example(b.atom(after))
+    if None not in (m, n) and m != n:  # in the call that is traced for
+        return True
     own: dict[Var, int] = {}
     extents._gather(b, b.atom(before), 1, own)
     apart: dict[Var, int] = {}
@@ -71,8 +74,15 @@ def _changes(b: Builder, before: Int, after: Int, outside: Callable[[Atom], bool
     if any(not terms and not constant for terms, constant in found):
         return False
     return all(
-        own.keys().isdisjoint(terms) or not all(map(outside, terms)) for terms, _ in found
+        own.keys().isdisjoint(terms) or not all(map(outside, terms)) or _of_one_sign(terms, rest)
+        for terms, rest in found
     )
+
+
+def _of_one_sign(terms: dict[Var, int], constant: int) -> bool:
+    """Of a difference of extents: is it none only where nothing has elements?"""
+    signs = {c > 0 for c in (*terms.values(), constant) if c}
+    return len(signs) == 1
 
 
 def _differences(
