@@ -9,6 +9,7 @@ import dataclasses
 import os
 import pathlib
 import sys
+import time
 import types
 import weakref
 
@@ -291,3 +292,24 @@ def test_paths_are_data():
         return x * len(parts.parts) * len(os.path.join("a", parts.name))
 
     assert jitad.jit_grad(f)(1.0) == 3 * len(os.path.join("a", "c.txt"))
+
+
+WHEN = time.struct_time(range(9))
+
+
+def test_tuples_that_c_has_made():
+    """They are what they are: none like them can be made."""
+
+    def limits(x):
+        lowest = -1.0 * sys.float_info.max
+        for v in (x, 2.0 * x):
+            if v > lowest:
+                lowest = v
+        return lowest + WHEN.tm_mon + WHEN[2] * len(WHEN) + sys.version_info[0] * x
+
+    def each(x):
+        return sum(x**v for v in WHEN)
+
+    for engine in (jitad.jit_value_and_grad, jitad.value_and_grad):
+        assert engine(limits)(1.0) == (limits(1.0), 2.0 + sys.version_info[0])
+        assert engine(each)(1.0) == (each(1.0), 36.0)

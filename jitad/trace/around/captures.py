@@ -210,11 +210,11 @@ class Captures:
                 if not is_library_thing(value):
                     self.register(value, path)
                 return value
-            case tuple():
+            case tuple() if not hasattr(type(value), "n_fields"):  # which C has made, as a whole
                 return self._tuple(path, value)
             case list() | dict() if type(value) in (list, dict):
                 return self._container(path, value)
-            case list() | dict() | set() | frozenset() | deque():
+            case list() | dict() | set() | frozenset() | deque() | tuple():
                 return self._copied(path, value)
         if isinstance(inspect.getattr_static(value, "py_func", None), FunctionType):
             inner = path.then("attr", "py_func")
@@ -270,7 +270,7 @@ class Captures:
                 f"{path} is a {type(value).__name__} of more than numbers and texts",
                 self.builder.pos, "Make it a list or a dict.",
             )  # fmt: skip
-        guard = Guard(path, "value", copy.copy(value))
+        guard = Guard(path, "value", value if isinstance(value, tuple) else copy.copy(value))
         if type(value) is set or hasattr(value, "__dict__"):  # which may be written, or has more
             return self._thing(path, value, guard)
         self.guards.append(guard)

@@ -13,10 +13,16 @@ from numba import types
 
 from jitad.where import is_of_library
 
-# Classes that are traced as they are written, as NumPy's polynomials are.
-LIKE_USERS = frozenset(
-    {("statistics", "NormalDist"), ("collections", "UserDict"), ("collections", "UserList")}
-)
+# Classes and functions that are traced as they are written, as NumPy's polynomials are.
+_ABSTRACT = ("Mapping", "MutableMapping", "Sequence", "MutableSequence", "Set", "MutableSet",
+             "MappingView", "KeysView", "ItemsView", "ValuesView")  # fmt: skip
+_OF_DATACLASSES = ("fields", "asdict", "_asdict_inner", "astuple", "_astuple_inner",
+                   "_is_dataclass_instance")  # fmt: skip
+LIKE_USERS = frozenset({
+    ("statistics", "NormalDist"), ("collections", "UserDict"), ("collections", "UserList"),
+    *(("collections.abc", name) for name in _ABSTRACT),
+    *(("dataclasses", name) for name in _OF_DATACLASSES),
+})  # fmt: skip
 
 _OURS = __file__.rsplit("/trace/", 1)[0]
 # what Python's library does, which is at no place of its own

@@ -2,7 +2,7 @@
 
 A trace reads the attributes of an object one by one, those in `__slots__` as those in `__dict__`.
 Objects of a library's that are compared by what they are, and have no dict (fractions, dates,
-paths), are taken whole.
+paths), are taken whole, and so is what annotations are made of.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import contextlib
 import functools
 from collections import deque
 from collections.abc import Iterator
-from types import FunctionType, MemberDescriptorType
+from types import FunctionType, GenericAlias, MemberDescriptorType, UnionType
 from typing import Any
 
 import numpy as np
@@ -59,9 +59,16 @@ def attributes(value: Any) -> dict[str, Any]:
 def is_unchanging(value: Any) -> bool:
     """Is it a library's, and compared by content that can't change?"""
     kind: Any = type(value)
+    if is_annotation(value):
+        return True
     if isinstance(value, CONTAINERS) or hasattr(value, "__dict__") or not is_library_thing(kind):
         return False
     return kind.__hash__ not in (None, object.__hash__) and kind.__eq__ is not object.__eq__
+
+
+def is_annotation(value: Any) -> bool:
+    """Is it what annotations are made of beside classes: `float | None`, `list[float]`?"""
+    return isinstance(value, (UnionType, GenericAlias)) or type(value).__module__ == "typing"
 
 
 def is_as_it_was(now: Any, before: Any) -> bool:
@@ -95,7 +102,7 @@ def check_visible(value: Any, path: object, pos: Pos | None) -> None:
     # not those of the class itself, which an Enum has
     methods = [getattr(kind, n) for n in _CONTENT if any(n in vars(c) for c in kind.__mro__)]
     seen = all(isinstance(m, FunctionType) and not is_library(m) for m in methods)
-    if not seen and not isinstance(value, _IMMUTABLE):
+    if not (seen or isinstance(value, _IMMUTABLE) or is_annotation(value)):
         raise JitadTypeError(f"{path} is a {kind.__name__}, whose content a trace can't follow",
                              pos, "Make it a list, a tuple, a dict or an array.")  # fmt: skip
 

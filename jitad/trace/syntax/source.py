@@ -71,7 +71,8 @@ def definition(f: FunctionType) -> tuple[Definition, str]:
 
 def _module(f: FunctionType) -> Module:
     code = f.__code__
-    lines = linecache.getlines(code.co_filename, f.__globals__)
+    file = f.__globals__.get("__file__") if code.co_filename.startswith("<frozen ") else None
+    lines = linecache.getlines(file or code.co_filename, f.__globals__)
     if not lines:
         raise _error(f, f"the source of {f.__qualname__} is missing", _REMEDY)
     key = _key(code)
