@@ -171,9 +171,9 @@ def _elements(row: Primitive, number: Number, a: Any, b: Any) -> Any:
     kinds = range if row.name == "mul" else (list, tuple, range)
     if not isinstance(b if a is number else a, kinds) or number._type().py:
         return NotImplemented
-    from jitad.values.registry import call  # which knows the functions of arrays
+    from jitad.values.functions import implementation  # above this file
 
-    return call(row.numpy, a, b)
+    return implementation(row.numpy)(a, b)  # type: ignore[misc]
 
 
 def _complex(name: str, a: Any, b: Any) -> Any:

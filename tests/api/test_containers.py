@@ -116,17 +116,19 @@ SEEN: dict[str, tuple[Make, Change, Any]] = {
     "UserDict's truth": (collections.UserDict, put("a"), truth),
     "UserDict in": (lambda: collections.UserDict(a=1.0), put("b"), has_b),
     "a UserDict": (lambda: MyUserDict(a=1.0), put("a"), at_a),
+    "UserList": (lambda: collections.UserList([1.0]), put(0), first),
+    "UserList's sum": (lambda: collections.UserList([1.0]), lambda c: c.append(2.0), total),
+    "ChainMap": (lambda: collections.ChainMap({}, {"a": 1.0}), put("a"), at_a),
+    "ChainMap in": (lambda: collections.ChainMap({"a": 1.0}), put("b"), has_b),
     "own class": (lambda: Bag(1.0), lambda c: c.values.__setitem__(0, 5.0), first),
     "own class's length": (lambda: Bag(1.0), lambda c: c.values.append(5.0), count),
 }  # fmt: skip
 
 REFUSED: dict[str, tuple[Make, Any]] = {
-    "UserList": (lambda: collections.UserList([1.0]), first),
     "array": (lambda: array.array("d", [1.0]), total),
     "memoryview": (lambda: memoryview(np.ones(1)), first),
     "bytearray": (lambda: bytearray(b"a"), first),
     "proxy": (proxy, at_a),
-    "ChainMap": (lambda: collections.ChainMap({"a": 1.0}), at_a),
     "values": (lambda: {"a": 1.0}.values(), total),
     "items": (lambda: {"a": 1.0}.items(), count),
     "iterator": (lambda: iter([1.0, 2.0]), next),

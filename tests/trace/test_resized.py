@@ -148,9 +148,9 @@ def given_and_another_from_then_on(x, n):
 
 PROGRAMS = [
     given_and_joined, given_and_doubled, given_and_repeated, given_and_multiplied,
-    given_and_another_from_then_on, appended, appended_until, pairs_until_one_is_left, rows_stacked, minor_after_minor,
-    selected_again_and_again, halved_and_padded, written_in_place_as_well,
-    two_of_them_in_nested_loops, kept_in_a_dict, power_of_a_polynomial,
+    given_and_another_from_then_on, appended, appended_until, pairs_until_one_is_left,
+    rows_stacked, minor_after_minor, selected_again_and_again, halved_and_padded,
+    written_in_place_as_well, two_of_them_in_nested_loops, kept_in_a_dict, power_of_a_polynomial,
     made_in_the_loop,
 ]  # fmt: skip
 X = np.array([0.7, 1.2, 0.9])

@@ -1,4 +1,4 @@
-"""`out=` and `where=` of ufuncs of complex numbers, by name and by position."""
+"""Ufuncs of complex numbers with `out=` and `where=`, by name and by position."""
 
 import numpy as np
 import pytest

@@ -20,6 +20,7 @@ _OF_DATACLASSES = ("fields", "asdict", "_asdict_inner", "astuple", "_astuple_inn
                    "_is_dataclass_instance")  # fmt: skip
 LIKE_USERS = frozenset({
     ("statistics", "NormalDist"), ("collections", "UserDict"), ("collections", "UserList"),
+    ("collections", "ChainMap"),
     *(("collections.abc", name) for name in _ABSTRACT),
     *(("dataclasses", name) for name in _OF_DATACLASSES),
 })  # fmt: skip
