@@ -205,3 +205,21 @@ def test_an_extent_that_is_set_from_outside_must_be_what_it_was():
     assert g(np.eye(2), np.ones(2), 3) == 2.0
     with pytest.raises(jitad.JitadError):
         g(np.ones((3, 2)), np.ones(2), 3)
+
+
+def test_an_extent_that_was_as_before_in_the_first_call():
+    def turned(x, z, n):
+        y = x
+        for k in range(n):
+            y = np.tile(z, 2) * (k + y[-1])
+        return np.sum(y * y)
+
+    g = jitad.jit_value_and_grad(turned)
+    for m, length in ((4, 2), (8, 3), (6, 3), (2, 3)):
+        x, z = np.linspace(0.5, 1.0, m), np.linspace(0.3, 0.8, length)
+        for n in (3, 0, 7):
+            value, gradient = g(x, z, n)
+            assert value == pytest.approx(turned(x, z, n), rel=1e-13)
+            units = np.eye(m)
+            true = [ridders(lambda h, e=e: turned(x + h * e, z, n), 0.01)[0] for e in units]
+            np.testing.assert_allclose(gradient, true, rtol=1e-7, atol=1e-8)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from jitad.errors import JitadValueError, message
+from jitad.errors import JitadExtentError, message
 from jitad.primitives import TABLE
 from jitad.tape.build import Builder
 from jitad.tape.ir import Atom, Pos, Var
@@ -145,4 +145,4 @@ def check_extents(b: Builder, begins: Var, ends: Atom, pos: Pos) -> None:
         if n != m:
             text = message("an array changes its extents in a loop", pos,
                            "Make it large enough before the loop.")  # fmt: skip
-            b.emit("check", b.emit("eq", n, m), exception=JitadValueError, message=text)
+            b.emit("check", b.emit("eq", n, m), exception=JitadExtentError, message=text)
