@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from running import traced
 
-from jitad import jit, jit_grad, jit_value_and_grad, value_and_grad
+from jitad import JitadError, jit, jit_grad, jit_value_and_grad, value_and_grad
 from jitad.tape.ir import walk
 
 Z = np.array([0.3, -0.2, 0.45])
@@ -173,9 +173,68 @@ def complex_soon(z, n):
     return np.sum(np.abs(out) ** 2)
 
 
-PROGRAMS = [powers, series, two_before, three_before, until_small, returned, left_at_once,
-            passed_over, backwards, of_rows, numbered_rows, into_an_attribute, into_a_dict,
-            into_a_list, within, more_axes, wider, longer, complex_soon]  # fmt: skip
+def while_large(z, n):
+    out, k = 1.0, 0
+    while np.max(np.abs(z**k)) > 0.1**n:
+        out = out + z**k / (1.0 + k)
+        k += 1
+    return np.sum(out)
+
+
+def while_apart(z, n):
+    before, now = 0.0, 1.0
+    while abs(np.max(now) - np.max(before)) > 0.1**n:
+        before, now = now, np.cos(now * z)
+    return np.sum(now) + np.sum(before)
+
+
+def until_left(z, n):
+    out = t = 1.0
+    k = 0
+    while True:
+        k += 1
+        t = t * z / k
+        out = out + t
+        if np.max(np.abs(t)) < 0.1**n:
+            break
+        if k % 2:
+            continue
+        out = out * 1.5
+    return np.sum(out)
+
+
+def while_of_a_number(z, n):
+    out, t = 0.0, z[0] + n
+    while t > 0.1:
+        out = out + z * t
+        t = 0.5 * t
+    return np.sum(out * out)
+
+
+def while_within(z, n):
+    total = 0.0
+    for i in range(n):
+        inner, t = 0.0, z[0] + i
+        while t > 0.2:
+            inner = inner + z * t
+            t = 0.5 * t
+        total = total + inner
+    return np.sum(total)
+
+
+def counted_by_data(z, n):
+    out = 0.0
+    for k in range(int(z[0] * 11.0 + n)):
+        out = out + z**k
+    return np.sum(out)
+
+
+PROGRAMS = [
+    while_large, while_apart, until_left, while_of_a_number, while_within, counted_by_data, powers,
+    series, two_before, three_before, until_small, returned, left_at_once, passed_over, backwards,
+    of_rows, numbered_rows, into_an_attribute, into_a_dict, into_a_list, within, more_axes, wider,
+    longer, complex_soon,
+]  # fmt: skip
 
 
 def differences(f, z, h=1e-3):
@@ -206,10 +265,11 @@ def test_gradients(f, known):
             np.testing.assert_allclose(gradient, true[1], rtol=2e-7, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::jitad.errors.FallbackWarning")
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_any_number_of_iterations(f):
     """The kernel for many iterations is not run for none."""
-    kernel = jit(f)
+    kernel = jit(f, fallback=True)
     for n in (9, 1, 0, 2, 3, 4, 5, 6, 0, 30):
         assert kernel(Z, n) == pytest.approx(f(Z, n), rel=1e-12)
 
@@ -227,11 +287,26 @@ def size(f, *args):
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_they_are_loops(f):
-    """As many equations for 2000 iterations as for 20."""
+    """As many equations for 300 iterations as for 20."""
     if f in (of_rows, numbered_rows):
-        return
-    few, many = size(f, 20), size(f, 2000)
+        return  # these are over as many rows
+    few, many = size(f, 20), size(f, 300)
     assert many == few
+
+
+@pytest.mark.filterwarnings("ignore::jitad.errors.FallbackWarning")
+def test_loops_that_are_not_entered():
+    """What a trace can't know about numbers, the kernel finds out; then the eager engine runs."""
+    z = np.array([-5.02, 0.3])
+    for f, n in ((while_of_a_number, 1), (counted_by_data, 1), (while_within, 7)):
+        g = jit_value_and_grad(f, fallback=True)
+        for at, m in ((Z, 9), (z, n), (Z, 8), (z, n), (z, 60)):
+            value, gradient = g(at, m)
+            assert value == pytest.approx(f(at, m), rel=1e-12)
+            true = differences(lambda z, f=f, m=m: f(z, m), at)
+            np.testing.assert_allclose(gradient, true, rtol=1e-6, atol=1e-8)
+        with pytest.raises(JitadError, match="ends before its variables"):
+            jit_value_and_grad(f)(z, n)
 
 
 def test_one_kernel_for_all_counts():

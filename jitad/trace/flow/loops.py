@@ -15,7 +15,7 @@ from itertools import groupby
 from operator import length_hint
 from typing import Any
 
-from jitad.errors import GuardMiss, JitadError
+from jitad.errors import GuardMiss, JitadError, JitadExtentError
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Block, Equation, walk
 from jitad.tape.types import Array
@@ -188,20 +188,37 @@ class Session:
     def joined(self) -> State:
         return onward(self.trace, self.raised, self.site, self.state)
 
-    def roll(self, rolled: Rolled, with_item: bool) -> Iterator[Any]:
-        """Run the passes of a rolled loop; `rolled.done` is False where it must be written out."""
+    def roll(self, rolled: Rolled, with_item: bool, begins: bool) -> Iterator[Any]:
+        """Run the passes of a rolled loop; `rolled.done` is False where it must be written out.
+
+        So it is where an iteration leaves another kind of thing than there was, if it `begins`: if
+        there may be an iteration that is written out, after which the loop is tried again.
+        """
+        before = self.state
         self.inner = rolled
         self.traced = True
         self.trace.rolling.append(self.site.pos)
         try:
             for item, state in rolled.passes():
                 yield (item, state) if with_item else state
+        except JitadError:
+            if not begins or rolled.event != "unsettled":
+                raise
         finally:
             self.trace.rolling.pop()
         self.inner = None
         self.traced = False
+        self.state = before
         if rolled.done:
             self.state, self.raised = rolled.result, rolled.raised
+
+
+    def entered(self, goes_on: Any, kind: type[JitadError] = JitadExtentError) -> None:
+        """There is an iteration more, in calls of this kernel."""
+        self.trace.at(self.site.pos)
+        require(goes_on, kind, "this loop ends before its variables are of the kinds that they "
+                "have after more iterations",
+                "Begin with what they become: np.zeros(n), say, not 0.0.")  # fmt: skip
 
 
 class Unrolled(Session):
@@ -237,40 +254,34 @@ class Unrolled(Session):
         What is a number before a loop, and an array in it, is an array once the loop has begun.
         """
         static, begun = self.items is not None, 0
-        known = static or self.expected(counted.count) is not None
+        may_fail = static or self.expected(counted.count) is not None
         while not self.over:
-            may_fail = known or (begun < BEGUN and self.begins(counted))
-            before = self.state
-            rolled = RolledFor(self.trace, counted, before, self.site, may_fail, self.long)
-            yield from self.roll(rolled, True)
-            if not rolled.done:
-                self.state, self.why = before, rolled.why
-                if self.trace.wanted and self.give_rows():
-                    continue
+            begins = begun < BEGUN and self.begins(counted.count) is not False
+            rolled = RolledFor(self.trace, counted, self.state, self.site, may_fail, self.long)
+            yield from self.roll(rolled, True, begins)
+            if not rolled.done and self.trace.wanted and self.give_rows():
+                continue
             if self.long:
                 self.or_written_out(rolled.done)
-            self.over = rolled.done
-            if self.over:
+            self.over, self.why = rolled.done, rolled.why
+            if self.over or not begins or rolled.event != "unsettled":
                 return
-            if rolled.event == "unsettled" and begun < BEGUN and self.begins(counted):
-                if not static:
-                    what = f"the loop in line {self.site.pos.line} has over {begun} iterations"
-                    require(bind("gt", counted.count, 0), GuardMiss, what)
-                yield from self.iteration(counted.item(0))
-                self.counted = counted = counted.rest()
-                self.items, begun = counted.static, begun + 1
-                gone = stopped(self.site, self.state) is True
-                self.over = gone or (static and counted.count == 0)
-            elif known:
-                return
-            else:
-                begun = BEGUN  # and so it is refused
+            if not static:
+                known = self.begins(counted.count)
+                self.entered(bind("gt", counted.count, 0), GuardMiss if known else JitadExtentError)
+            yield from self.iteration(counted.item(0))
+            self.counted = counted = counted.rest()
+            self.items, begun = counted.static, begun + 1
+            gone = stopped(self.site, self.state) is True
+            self.over = gone or (static and counted.count == 0)
 
-    def begins(self, counted: Counted) -> bool:
-        """Is there an iteration in the call that is traced for?"""
-        count = counted.count
+    def begins(self, count: Any) -> bool | None:
+        """Is there an iteration in the call that is traced for, if that is known?
+
+        In a loop around it there may be none in the first, as in `for j in range(i)`.
+        """
         found = self.trace.builder.example(count.atom) if isinstance(count, Leaf) else count
-        return found is not None and found > 0
+        return bool(found > 0) if found is not None else False if self.trace.rolling else None
 
     def may_be_long(self, count: int) -> None:
         """Should it get long, lists of floats become arrays, so that it can be rolled."""
@@ -375,7 +386,7 @@ class While(Session):
         needed = pos in insight.relied or pos in insight.written_out
         patience, long = -1 if needed else patience, pos in insight.long
         count, size, block = 0, 0, self.trace.builder.blocks[-1]
-        go = self.goes_on()
+        go, begun = self.goes_on(), 0
         while True:
             if go is False:
                 return
@@ -390,16 +401,21 @@ class While(Session):
                 go = self.goes_on()
                 continue
             if isinstance(go, Leaf) or count == patience:
-                before = self.state
+                begins = isinstance(go, Leaf) and begun < BEGUN
                 rolled = RolledWhile(self.trace, self.state, self.site, go is True, long)
-                yield from self.roll(rolled, False)
+                yield from self.roll(rolled, False, begins)
                 if long and rolled.done:
                     self.trace.needless.add(pos)
                 if rolled.done:
                     return
+                if begins:
+                    self.entered(go)
+                    begun += 1
+                    yield self.state
+                    go = self.goes_on()
+                    continue
                 if long:
                     raise Again(replace(insight, written_out=insight.written_out | {pos}))
-                self.state = before
                 patience = -1
             count = self.counted(count)
             begin = len(block.equations)
@@ -419,8 +435,13 @@ class While(Session):
                 iteration.region.drop()
                 self.state = before
                 rolled = RolledWhile(self.trace, self.state, self.site, False, long)
-                yield from self.roll(rolled, False)
-                return
+                yield from self.roll(rolled, False, begun < BEGUN)
+                if rolled.done:
+                    return
+                begun += 1
+                yield self.state
+                go = self.goes_on()
+                continue
             iteration.region.splice()
             size += _weight(block.equations[begin:])
             if size > MAX_WRITTEN and not (needed or long):
