@@ -113,6 +113,38 @@ def numbered_rows(z, n):
     return np.sum(out * out) * n
 
 
+def of_as_many_rows(z, n):
+    out = 0.0
+    for row in np.outer(np.arange(1.0, n + 2.0), z):
+        out = out * 0.5 + row
+    return np.sum(out * out)
+
+
+def of_pairs(z, n):
+    out = 0.0
+    for k, (row, w) in enumerate(zip(np.outer(np.arange(n + 1.0), z), np.arange(n + 1.0) * z[1])):
+        out = out * 0.5 + row * (k + w)
+    return np.sum(out * out)
+
+
+def summed(z, n):
+    return np.sum(sum(np.array([v, v * z[1]]) for v in np.arange(1.0, n + 2.0) * z[0]))
+
+
+def summed_of_a_list(z, n):
+    kept = [v for v in np.outer(np.arange(n + 2.0), z).ravel() if v > 0.5 - n]
+    return np.sum(sum(np.array([v, v * v]) for v in kept))
+
+
+def far_from_zero(z, n):
+    out = 0.0
+    for k in range(-2, n - 2):
+        out = out + z * k
+    for k in range(3 * n, n, -2):
+        out = out + z**k
+    return np.sum(out)
+
+
 def into_an_attribute(z, n):
     held = Sum()
     for k in range(n):
@@ -233,7 +265,7 @@ PROGRAMS = [
     while_large, while_apart, until_left, while_of_a_number, while_within, counted_by_data, powers,
     series, two_before, three_before, until_small, returned, left_at_once, passed_over, backwards,
     of_rows, numbered_rows, into_an_attribute, into_a_dict, into_a_list, within, more_axes, wider,
-    longer, complex_soon,
+    longer, complex_soon, of_as_many_rows, of_pairs, summed, summed_of_a_list, far_from_zero,
 ]  # fmt: skip
 
 

@@ -260,3 +260,33 @@ def test_a_tuple_is_not_written():
 
     with pytest.raises(TypeError, match="does not support item assignment"):
         jitad.jit_grad(written)(X)
+
+
+def test_lists_of_arrays_as_long_as_lists_that_grew_inside():
+    """How long these are, is known in the iteration alone."""
+
+    def begun(a, c):
+        def row():
+            found = [1.0]
+            for j in range(1, len(a) + 1):
+                found.append(a[0] * j)
+            return np.array(found)
+
+        rows = [row()]
+        for k in range(len(c)):
+            rows.append(row() * c[k])
+        return np.sum(np.stack(rows))
+
+    def empty(a, c):
+        rows = []
+        for k in range(len(c)):
+            found = [1.0]
+            for j in range(1, len(a) + 1):
+                found.append(a[0] * j)
+            rows.append(np.array(found) * c[k])
+        return np.sum(np.stack(rows))
+
+    a, c = np.array([0.5, 2.0, 1.0, 3.0, 1.0, 1.0]), np.arange(1.0, 7.0)
+    for f, slope in ((begun, 21.0 * 22.0), (empty, 21.0 * 21.0)):
+        assert jitad.jit(f)(a, c) == pytest.approx(f(a, c), rel=1e-14)
+        np.testing.assert_allclose(jitad.jit_grad(f)(a, c), [slope, 0, 0, 0, 0, 0], rtol=1e-14)

@@ -4,7 +4,6 @@ It reads containers without asking a hook: a key that may be missing would pass 
 there.
 """
 
-import collections
 import itertools
 import json
 import math
@@ -104,7 +103,6 @@ def by_pattern(x):
 
 
 REFUSED = {
-    "given to ChainMap": lambda x: len(collections.ChainMap(options(x))) * x,
     "given to mappingproxy": lambda x: len(types.MappingProxyType(options(x))) * x,
     "given to Named": lambda x: x * ("bonus" in Named(options(x))),
     "given to dumps": lambda x: x * len(json.dumps(options(x))),

@@ -72,7 +72,7 @@ def test_the_gradient_of_what_gets_wider():
 
 
 @pytest.mark.parametrize("dtypes", [(float, float), (float, complex), (complex, complex)])
-def test_more_axes_after_an_iteration_are_named(dtypes: tuple[type, type]) -> None:
+def test_more_axes_after_an_iteration(dtypes: tuple[type, type]) -> None:
     def f(a, e, s):
         while s < 2.0:
             a = a * 0.5 + e
@@ -80,5 +80,13 @@ def test_more_axes_after_an_iteration_are_named(dtypes: tuple[type, type]) -> No
         return a
 
     a, e = np.ones(1, dtypes[0]), np.ones((1, 4), dtypes[1])
-    with pytest.raises(jitad.JitadError, match="a is an array of 1 or of 2 axes before and after"):
-        jitad.jit(f)(a, e, 0.5)
+    np.testing.assert_array_equal(jitad.jit(f)(a, e, 0.5), f(a, e, 0.5))
+
+    def ever_more(a, e, s):
+        while s < 2.0:
+            a = a[None] * e.sum()
+            s = s + 0.25
+        return a
+
+    with pytest.raises(jitad.JitadError, match="a is an array of 4 or of 5 axes before and after"):
+        jitad.jit(ever_more)(a, e, 0.5)

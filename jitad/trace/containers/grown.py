@@ -176,12 +176,21 @@ def _same_extent(p: Atom, q: Atom) -> None:
     m, n = trace.builder.leaf(p), trace.builder.leaf(q)
     if extents.same(m, n):
         return
-    if _changes(trace.builder, p) != _changes(trace.builder, q):
+    b = trace.builder
+    if _changes(b, p) != _changes(b, q) or not (_is_here(b, p) and _is_here(b, q)):
         raise Mismatch("a list of unknown length of arrays whose extents the loop changes")
     if not isinstance(m, Leaf) and not isinstance(n, Leaf):
         raise Mismatch(f"a list of unknown length of arrays of {m} and of {n} elements")
     require(bind("eq", m, n), JitadError,
             "a list of unknown length holds arrays of different extents")  # fmt: skip
+
+
+def _is_here(b: Builder, n: Atom) -> bool:
+    """Is it defined where the tape is being written, and not in an iteration that is over?"""
+    if isinstance(n, Lit) or any(n in block.params for block in b.blocks):
+        return True
+    source = b.sources.get(n)
+    return any(e is source for block in b.blocks for e in block.equations)
 
 
 def _changes(b: Builder, n: Atom) -> bool:

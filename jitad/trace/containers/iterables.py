@@ -45,9 +45,9 @@ class Counted:
         return None if isinstance(self.count, Leaf) else map(self.item, range(self.count))
 
     def rest(self) -> Counted:
-        """All but the first."""
-        start, stop, step = self.bounds
-        return Counted(self.count - 1, lambda k: self.item(k + 1), (start + step, stop, step))
+        """All but the first, by number."""
+        count = self.count - 1
+        return Counted(count, lambda k: self.item(k + 1), (0, count, 1))
 
     def __iter__(self) -> Any:
         self.begin()
