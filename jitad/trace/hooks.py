@@ -174,8 +174,8 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
             a, b = adopt(present(a)), adopt(present(b))
             if isinstance(a, Number) or isinstance(b, Number):
                 a, b = _as_float(a, name), _as_float(b, name)
-                if name in ("eq", "ne") and is_ours(sys._getframe(1).f_code):
-                    if isinstance(a, tuple) or isinstance(b, tuple):
+                if name in ("eq", "ne") and (isinstance(a, tuple) or isinstance(b, tuple)):
+                    if is_ours(sys._getframe(1).f_code):
                         return name == "ne"  # keys of dicts, say, which have other hashes
             if stretched(a) is not None or stretched(b) is not None:
                 return lists.binary(name, a, b)

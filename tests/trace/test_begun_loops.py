@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from running import traced
 
-from jitad import JitadError, jit, jit_grad, jit_value_and_grad, value_and_grad
+from jitad import JitadError, jit, jit_grad, jit_value_and_grad, jvp, value_and_grad
 from jitad.tape.ir import walk
 
 Z = np.array([0.3, -0.2, 0.45])
@@ -360,3 +360,107 @@ def test_many_such_loops_are_as_many_equations():
 
     sizes = [size(repeated, times) for times in (2, 4, 8)]
     assert sizes[2] - sizes[1] == 2 * (sizes[1] - sizes[0])
+
+
+def is_the_argument_first(z):
+    out = 0.0
+    for k in range(9):
+        out = z if k == 0 else out + z * 0.5
+    return np.sum(out * out)
+
+
+def is_held_and_written(z):
+    out, first = 1.0, None
+    for k in range(9):
+        new = out * z
+        if first is None:
+            first = new
+        out = new
+        if k == 4:
+            first[0] = 2.0
+    return np.sum(out) + np.sum(first)
+
+
+def is_written_in_place(z):
+    out = 0.0
+    for k in range(9):
+        if k == 0:
+            out = z.copy()
+        else:
+            out[-1] += out[k % len(z)] * 0.5
+            out[::2] *= 0.9
+    return np.sum(out)
+
+
+def is_another_ones(z):
+    before = now = 0.0
+    for k in range(9):
+        before = now
+        now = now + z
+        now[0] *= 0.5 if k else 1.0
+    return np.sum(now * before)
+
+
+def is_without_elements(z):
+    out = 0.0
+    for _ in range(9):
+        out = out + z[len(z) :]
+    return np.sum(out) + z[0] + out.size
+
+
+def is_nan_and_infinite_elsewhere(z):
+    out, w = 0.0, np.array([1.0, np.nan, np.inf])
+    for k in range(9):
+        out = out + np.where(np.isfinite(w), z * k, w)
+    return out[0]
+
+
+def is_read_from_its_end(z):
+    out = 0.0
+    for k in range(-4, 5):
+        out = out + z[k % len(z) - len(z)] * z
+    return np.sum(np.sqrt(out[:-1] * 0 + out[1:] ** 2))
+
+
+def is_of_infinite_slope(z):
+    out = 0.0
+    for k in range(9):
+        out = out + np.sqrt(np.abs(z - z[1]))[::2] * k
+    return out.sum()
+
+
+def is_in_a_list(z):
+    out, held = 0.0, []
+    for _ in range(12):
+        held.append(out)
+        out = out + z
+    return np.sum(held[-1]) + np.sum(held[3])
+
+
+def is_a_cells(z):
+    out = 0.0
+
+    def add(v):
+        nonlocal out
+        out = out + v
+
+    for k in range(12):
+        add(z * k)
+    return np.sum(out)
+
+
+OTHERS = [is_the_argument_first, is_held_and_written, is_written_in_place, is_another_ones,
+          is_without_elements, is_nan_and_infinite_elsewhere, is_read_from_its_end,
+          is_of_infinite_slope, is_in_a_list, is_a_cells]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", OTHERS, ids=lambda f: f.__name__)
+def test_aliases_and_singular_elements(f):
+    given, t = Z.copy(), np.array([0.3, -0.5, 0.2])
+    true = differences(f, Z)
+    for engine in (jit_value_and_grad, value_and_grad):
+        value, gradient = engine(f)(given)
+        assert value == pytest.approx(f(Z.copy()), rel=1e-13)
+        np.testing.assert_allclose(gradient, true, rtol=2e-7, atol=1e-9)
+    assert jit(lambda z: jvp(f, (z,), (t,))[1])(given) == pytest.approx(true @ t, rel=1e-6)
+    np.testing.assert_array_equal(given, Z)

@@ -12,6 +12,7 @@ import sys
 import time
 import types
 import weakref
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -313,3 +314,18 @@ def test_tuples_that_c_has_made():
     for engine in (jitad.jit_value_and_grad, jitad.value_and_grad):
         assert engine(limits)(1.0) == (limits(1.0), 2.0 + sys.version_info[0])
         assert engine(each)(1.0) == (each(1.0), 36.0)
+
+
+class Fields(NamedTuple):
+    n_fields: float
+    weights: np.ndarray
+
+
+FIELDS = Fields(2.0, np.array([1.0, 3.0]))
+
+
+def test_a_named_tuple_of_the_users_is_none_of_these():
+    def f(x):
+        return np.sum(x * FIELDS.weights) * FIELDS.n_fields
+
+    np.testing.assert_array_equal(jitad.jit_grad(f)(np.ones(2)), [2.0, 6.0])

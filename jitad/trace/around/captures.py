@@ -210,7 +210,7 @@ class Captures:
                 if not is_library_thing(value):
                     self.register(value, path)
                 return value
-            case tuple() if not hasattr(type(value), "n_fields"):  # which C has made, as a whole
+            case tuple() if not hasattr(type(value), "n_sequence_fields"):  # of C: as a whole
                 return self._tuple(path, value)
             case list() | dict() if type(value) in (list, dict):
                 return self._container(path, value)

@@ -68,7 +68,8 @@ def is_unchanging(value: Any) -> bool:
 
 def is_annotation(value: Any) -> bool:
     """Is it what annotations are made of beside classes: `float | None`, `list[float]`?"""
-    return isinstance(value, (UnionType, GenericAlias)) or type(value).__module__ == "typing"
+    of_typing = type(value).__module__ == "typing" and not isinstance(value, type)
+    return of_typing or isinstance(value, (UnionType, GenericAlias))
 
 
 def is_as_it_was(now: Any, before: Any) -> bool:

@@ -191,8 +191,8 @@ class Session:
     def roll(self, rolled: Rolled, with_item: bool, begins: bool) -> Iterator[Any]:
         """Run the passes of a rolled loop; `rolled.done` is False where it must be written out.
 
-        So it is where an iteration leaves another kind of thing than there was, if it `begins`: if
-        there may be an iteration that is written out, after which the loop is tried again.
+        Where an iteration leaves another kind of thing than there was before, that is an error;
+        unless the loop `begins`: one iteration is written out then, and the rest tried again.
         """
         before = self.state
         self.inner = rolled
@@ -211,7 +211,6 @@ class Session:
         self.state = before
         if rolled.done:
             self.state, self.raised = rolled.result, rolled.raised
-
 
     def entered(self, goes_on: Any, kind: type[JitadError] = JitadExtentError) -> None:
         """There is an iteration more, in calls of this kernel."""

@@ -262,9 +262,9 @@ def finished(result: Any, out: Any, ufunc: Any = None, where: Any = True) -> Any
 
 def taken_out(ufunc: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
     """The operands of a ufunc, its `out` and its `where`."""
-    out = args[ufunc.nin] if len(args) > ufunc.nin else kwargs.pop("out", None)
-    out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
-    return args[: ufunc.nin], out, kwargs.pop("where", True)
+    if len(args) > ufunc.nin:
+        kwargs["out"] = args[ufunc.nin]
+    return args[: ufunc.nin], _take_out(kwargs), kwargs.pop("where", True)
 
 
 def _refuse_others(original: Any, args: Any, kwargs: Any, given: dict[Any, Any]) -> None:
