@@ -78,14 +78,16 @@ class Node:
 
     parts: Callable[[Any], Parts]
     whole: Callable[[tuple[Any, ...], Hashable], Any]
+    place: Callable[[Any], int] = id  # the same of two objects that are one thing
 
 
 _registered: dict[type, Node] = {}
 traced_complex: list[tuple[type, Callable[[Any, Any], Any]]] = []  # and what makes plain ones
 _leaf_kinds: set[type] = set()  # classes known to be no nodes
-# Where classes are registered that take long to import.
+# What registers the classes of Numba's, by their modules, when such a thing is met.
 _LATER = dict.fromkeys(
-    ("numba.typed.typedlist", "numba.typed.typeddict"), "jitad.trace.containers.typed"
+    ("numba.typed.typedlist", "numba.typed.typeddict", "numba.experimental.jitclass.boxing"),
+    "jitad.operators.from_numba",
 )
 
 
@@ -122,8 +124,19 @@ def register_structure(
     >>> g.slope, g.offset
     (2.0, 1.0)
     """
-    _registered[kind] = Node(parts, whole)
+    enter(kind, Node(parts, whole))
+
+
+def enter(kind: type, node: Node) -> None:
+    """From now on, instances come apart and together so."""
+    _registered[kind] = node
     _leaf_kinds.discard(kind)
+
+
+def identity(thing: Any) -> int:
+    """The same of two objects that are one thing: Numba makes a new one at each read of its own."""
+    node = _registered.get(type(thing))
+    return id(thing) if node is None else node.place(thing)
 
 
 def flatten(value: Any) -> tuple[list[Any], Structure]:
@@ -238,10 +251,24 @@ def _parts(value: Any) -> tuple[tuple[Hashable, ...], tuple[Any, ...], Hashable]
         if not all(_is_kept(kind, n, fields[n]) for n in descriptors(kind) & fields.keys()):
             return None
         return tuple(fields), tuple(fields.values()), None
-    if kind.__module__ in _LATER and kind not in _registered:
-        importlib.import_module(_LATER[kind.__module__])
+    if is_numbas(kind) and kind not in _registered:
+        importlib.import_module(_LATER[kind.__module__]).enter(kind)
         return _parts(value) if kind in _registered else None
     return None
+
+
+def is_numbas(kind: type) -> bool:
+    """Is it a class of lists, of dicts or of objects that Numba holds?"""
+    return kind.__module__ in _LATER
+
+
+def as_pythons(value: Any) -> Any:
+    """A list, dict or object that Numba holds, as Python's with its content; None of others."""
+    kind: type = type(value)
+    if not is_numbas(kind) or _parts(value) is None:
+        return None
+    node = _registered[kind]
+    return node.whole(*node.parts(value))
 
 
 def is_plain_tuple(kind: type) -> bool:

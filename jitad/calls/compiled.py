@@ -45,7 +45,7 @@ from jitad.structures import Structure, flatten, unflatten
 from jitad.trace import ongoing
 from jitad.trace.around.floatlists import LONG, packed
 from jitad.trace.around.libraries import COMPILED
-from jitad.trace.around.paths import Path
+from jitad.trace.around.paths import Path, check_disjoint
 from jitad.values.active import any_traced
 
 if TYPE_CHECKING:
@@ -296,6 +296,8 @@ class Compiled(Inspected):
             with ongoing.alone():  # what is checked is what is read
                 missed = s.traced.missed(self.f, args, kwargs)
                 values = [] if missed else s.traced.arguments(self.f, args, kwargs)
+            if missed and all(g.kind in ("disjoint", "alone") for g in missed):
+                check_disjoint(missed, self.f, args, kwargs)
             # a number that changes is an input from now on
             changed = (g for g in missed if g.kind == "value" and _is_number(g.expected))
             self._dynamic |= {g.path for g in changed}
@@ -319,6 +321,7 @@ class Compiled(Inspected):
     def _run(
         self, s: Specialisation, values: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
+        check_disjoint(s.traced.guards, self.f, args, kwargs)
         while True:
             try:
                 flat = native.call(s.kernel.dispatcher, s.traced.tape.body.params, values)

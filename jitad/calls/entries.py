@@ -21,7 +21,7 @@ from jitad.emit import native
 from jitad.structures import Structure, is_plain_dataclass, registered
 from jitad.tape.types import Array
 from jitad.trace.around.floatlists import Floats, as_array, is_long
-from jitad.trace.around.paths import Guard, Path, cell_of, of_type, part_of
+from jitad.trace.around.paths import Guard, Path, by_keys, cell_of, is_one, of_type, part_of
 from jitad.trace.joins.forms import Form, Handle, Keep, Number, Record
 from jitad.trace.joins.state import CONTENT, Num, Obj
 from jitad.trace.ongoing import alone
@@ -29,6 +29,7 @@ from jitad.trace.output import There, has_fields, instance, scalar_class
 from jitad.trace.traced import Traced
 
 _serial = itertools.count()
+_FEW = 8  # arrays that are compared in the entry itself
 ABSENT = object()
 _IN_64_BITS = "-0x8000000000000000 <= {} < 0x8000000000000000"
 LOOKUP = (AttributeError, LookupError, ValueError, TypeError)
@@ -115,7 +116,8 @@ class Source:
         """An expression that is true where a guard holds."""
         if guard.kind in ("same", "apart"):
             negation = "" if guard.kind == "same" else "not "
-            return f"{self.at(guard.path)} is {negation}{self.at(guard.expected)}"
+            names = f"{self.at(guard.path)}, {self.at(guard.expected)}"
+            return f"{negation}{self.name('is_one', is_one)}({names})"
         if guard.kind == "dtype":
             return self.of_type(guard)
         if guard.kind in ("value", "code", "is", "type"):
@@ -135,8 +137,7 @@ class Source:
         if guard.kind == "keys":
             kind, *rest = guard.expected
             first, name = self.bind(self.at(guard.path), guard.path)
-            is_dict = issubclass(kind, dict)
-            keys = self.keys(name, kind, rest[0] if is_dict else range(rest[0]))
+            keys = self.keys(name, kind, rest[0] if by_keys(kind) else range(rest[0]))
             return f"type({first}) is {self.name('kind', kind)} and {keys}"
         if guard.kind == "missing" and guard.path.steps[-1][0] in ("item", "global"):
             *around, (kind, key) = guard.path.steps
@@ -144,10 +145,14 @@ class Source:
             inside = ".__globals__" if kind == "global" else ""
             return f"{self.key(key)} not in {owner}{inside}"
         given = "args, kwargs" if isinstance(guard.path.root, tuple) and self.named else "args"
+        common = ""
+        if guard.kind == "disjoint" and len(guard.expected) < _FEW:
+            near, at = self.name("may_share", np.may_share_memory), self.at(guard.path)
+            common = " or ".join(f"{near}({at}, {self.at(other)})" for other in guard.expected)
         holds = f"{self.name('guard', guard)}.holds(F, {given})"
         if guard.kind == "unchanged":  # mostly it is the same one
             return f"({self.at(guard.path)} is {self.name('expected', guard.expected)} or {holds})"
-        return holds
+        return f"(not ({common}) or {holds})" if common else holds
 
     def match(
         self, text: str, s: Structure, leaves: Iterator[Any], path: Path, tests: list[str]
@@ -193,7 +198,7 @@ class Source:
 
     def keys(self, name: str, kind: type, keys: Sequence[Any]) -> str:
         """A test of a container's length, or of a dict's keys and their order."""
-        if issubclass(kind, dict):
+        if by_keys(kind):
             return f"[*{name}] == {self.name('keys', list(keys))}"
         return f"len({name}) == {len(keys)}"
 

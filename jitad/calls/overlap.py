@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadError
-from jitad.structures import is_node
+from jitad.structures import children_of, identity, is_node, is_numbas
 from jitad.tape.types import Array
-from jitad.trace.around.paths import Path, share_memory
+from jitad.trace.around.paths import Path
 from jitad.trace.traced import Traced
+from jitad.values.memory import share_memory
 
 _REMEDY = "Pass a copy of one of them."
 
@@ -33,21 +34,22 @@ def check_overlap(traced: Traced, function: Any, args: Any, kwargs: Any) -> None
                     f"{traced.tape.name} writes to {path}, which shares memory with {other}",
                     traced.tape.pos, _REMEDY,
                 )  # fmt: skip
-    things = {id(x): path for path, x in written.items() if not isinstance(x, np.ndarray)}
+    things = {identity(x): path for path, x in written.items() if not isinstance(x, np.ndarray)}
     if not things:
         return
     outside = [g.path for g in traced.guards
                if g.kind != "missing" and not isinstance(g.path.root, tuple)]  # fmt: skip
     found = [(path, path.get(function, args, kwargs)) for path in {*outside, *written}
              if not isinstance(path.root, tuple)]  # fmt: skip
-    met: dict[int, Path] = {id(thing): path for path, thing in found}
+    met: dict[int, Path] = {identity(thing): path for path, thing in found}
     for path, thing in _containers(args, kwargs):
-        if id(thing) in things and id(thing) in met:
+        one = identity(thing)
+        if one in things and one in met:
             raise JitadError(
-                f"{traced.tape.name} writes to {things[id(thing)]}: {met[id(thing)]} and {path} "
+                f"{traced.tape.name} writes to {things[one]}: {met[one]} and {path} "
                 "are one and the same", traced.tape.pos, _REMEDY,
             )  # fmt: skip
-        met[id(thing)] = path
+        met[one] = path
 
 
 def _containers(args: Any, kwargs: Any) -> Iterator[tuple[Path, Any]]:
@@ -62,6 +64,8 @@ def _containers(args: Any, kwargs: Any) -> Iterator[tuple[Path, Any]]:
         elif isinstance(thing, (list, tuple)):
             inside = [(path.then("item", k), v) for k, v in enumerate(thing)
                       if type(v) not in (float, int)]  # fmt: skip
+        elif is_numbas(type(thing)) and (found := children_of(thing)) is not None:
+            inside = [(path.then("part", k), v) for k, v in enumerate(found[1])]
         elif is_node(thing) and hasattr(thing, "__dict__"):
             inside = [(path.then("attr", k), v) for k, v in vars(thing).items()]
         else:

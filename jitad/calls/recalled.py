@@ -304,6 +304,8 @@ def _guard(g: Guard, world: World, function: Any) -> tuple[Any, ...]:
             expected = _known(expected, world)
         case "value" | "type" | "dtype" | "keys" | "floats" | "order":
             pass
+        case "disjoint" | "alone" if all(isinstance(p.root, tuple) for p in (g.path, *expected)):
+            pass
         case "missing" if g.path.steps[-1][0] == "global":
             pass  # a builtin
         case _:

@@ -21,7 +21,8 @@ from jitad.runtime.tagged import dtype_of, shape_of
 from jitad.structures import ZERO, Structure, flatten, unflatten
 from jitad.tape.build import Leaf
 from jitad.trace import hooks
-from jitad.trace.pointwise import Fixed, pushed
+from jitad.trace.pointwise import Fixed
+from jitad.trace.runs import FirstRun
 from jitad.values.number import Number
 from jitad.where import caller
 
@@ -70,7 +71,8 @@ class Point:
                     "to", caller(), "Pass a float (3.0 instead of 3), or choose other argnums.",
                 )  # fmt: skip
             self.arguments.append(structure)
-        self.value, self.pullback = vjp(self.f, *args)
+        with FirstRun() as self.run:
+            self.value, self.pullback = vjp(self.f, *args)
         leaves, self.result = flatten(self.value)
         self.ys = [
             _part(leaf, f"{operator}: the result{' at ' + path if path else ''}")
@@ -107,7 +109,7 @@ class Point:
             along.append(tuple(tangents))
         return [
             [d for d, y in zip(flatten(found)[0], self.ys, strict=True) if y.real]
-            for found in pushed(self.f, self.args, along)
+            for found in self.run.again(self.f, self.args, along)
         ]
 
     def by_columns(self) -> list[list[Any]]:

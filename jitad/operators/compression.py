@@ -25,7 +25,7 @@ from jitad.sparsity.propagate import pattern as propagated
 from jitad.specialise.pipeline import stages
 from jitad.structures import ZERO, flatten, unflatten
 from jitad.trace import hooks, ongoing, operators
-from jitad.trace.pointwise import pushed
+from jitad.trace.runs import FirstRun
 from jitad.trace.traced import Traced
 
 Function = Callable[..., Any]
@@ -62,10 +62,12 @@ class _Entries(Derivative):
         positions = positions_of(self.argnums, len(args), self.operator)
         xs = [x for k in positions for x in flatten(args[k])[0] if is_real(x)]
         if self.operator == "columns":
+            with FirstRun() as run:
+                hooks.call(f, *args)
 
             def products(directions: list[list[Any]]) -> list[Any]:
                 along = [_placed(args, positions, iter(d)) for d in directions]
-                return [in_line(t) for t in pushed(f, args, along)]
+                return [in_line(t) for t in run.again(f, args, along)]
         else:
             value, pullback = vjp(f, *args)
 

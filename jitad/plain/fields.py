@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 class Fields:
     """Numbers become those of the field's declared type."""
 
+    names: ClassVar[tuple[str, ...]] = ()
     casts: ClassVar[dict[str, Callable[[Any], Any]]] = {}
 
     def __setattr__(self, name: str, value: Any) -> None:
-        cast = self.casts.get(name)
+        cast = type(self).casts.get(name)
         object.__setattr__(self, name, value if cast is None else cast(value))

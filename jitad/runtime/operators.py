@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadError, JitadTypeError, JitadValueError
-from jitad.runtime import leaves
+from jitad.runtime import aliases, leaves
 from jitad.runtime.closures import as_records, opened
 from jitad.runtime.forward import Bundle
 from jitad.runtime.reverse import Cell, input_cell
@@ -104,8 +104,12 @@ def _take(
     positions: tuple[int, ...],
     tagged: Callable[[Any], Any],
     all_data: bool = False,
+    given: tuple[Any, ...] | None = None,
 ) -> tuple[list[Any], list[_Argument]]:
-    """The arguments that `f` is called with, and the differentiated ones among them."""
+    """The arguments that `f` is called with, and the differentiated ones among them.
+
+    `given`: the caller's, of which these are copies.
+    """
     inside: list[Any] = list(args)
     taken: dict[int, _Argument] = {}
     for k, arg in enumerate(args):
@@ -139,6 +143,7 @@ def _take(
                 numbers.append(None)
         inside[k] = unflatten(structure, got)
         taken[k] = _Argument(sensitivities(as_records(structure)), flat, numbers)
+    aliases.take(args if given is None else given, inside)
     return inside, [taken[k] for k in positions]
 
 
@@ -300,7 +305,7 @@ def derivative(
         prepared = prepare(f)
 
         def along(t: Any) -> Any:
-            return prepared(t, *map(_passive, args), **{k: _passive(v) for k, v in kwargs.items()})
+            return prepared(t, *_passives(dict(enumerate(args))).values(), **_passives(kwargs))
 
         return _jvp(along, (x,), (1.0,), prepare, pointwise)[1]
 
@@ -317,20 +322,21 @@ def vjp(f: Function, *args: Any, prepare: Prepare = _as_is) -> tuple[Any, Functi
     Arrays are copied, since the caller may change his before he calls the pullback; those that are
     captured by the caller of this one (`trace/outside.py`).
     """
-    args = tuple(map_structure(leaves.snapshot, opened(a)) for a in args)
-    return _vjp("vjp", f, args, tuple(range(len(args))), {}, prepare, all_data=True)
+    own = tuple(map_structure(leaves.snapshot, opened(a)) for a in args)
+    return _vjp("vjp", f, own, tuple(range(len(args))), {}, prepare, all_data=True, given=args)
 
 
 def _vjp(
     operator: str, f: Function, args: tuple[Any, ...], positions: tuple[int, ...],
     kwargs: dict[str, Any], prepare: Prepare, all_data: bool = False,
+    given: tuple[Any, ...] | None = None,
 ) -> tuple[Any, Function]:  # fmt: skip
     prepared = prepare(f)
     with Application() as run:
         tag, tape = run.tag, run.tape
         inside, taken = _take(f, operator, args, positions,
-                              lambda p: input_cell(tag, tape, p), all_data)  # fmt: skip
-        kwargs = {k: _passive(v) for k, v in kwargs.items()}
+                              lambda p: input_cell(tag, tape, p), all_data, given)  # fmt: skip
+        kwargs = _passives(kwargs)
         flat, structure = flatten(prepared(*inside, **kwargs))
         leaves.results(flat, operator)
         outs = [_pair(leaf, tag) for leaf in flat]
@@ -422,9 +428,14 @@ def _same_count(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> None:
         )  # fmt: skip
 
 
-def _passive(value: Any) -> Any:
-    flat, structure = leaves.of_argument(value)
-    return unflatten(structure, map(leaves.passive, flat))
+def _passives(values: dict[Any, Any]) -> dict[Any, Any]:
+    """Arguments that are not differentiated."""
+    own = {}
+    for k, value in values.items():
+        flat, structure = leaves.of_argument(value)
+        own[k] = unflatten(structure, map(leaves.passive, flat))
+    aliases.take([*values.values()], [*own.values()])
+    return own
 
 
 def _name(f: Function) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from jitad.tape.ir import Atom
 from jitad.trace.around import distinct
-from jitad.trace.around.captures import refill
+from jitad.trace.around.containers import refill
 from jitad.trace.around.paths import Path, cell_of
 from jitad.trace.context import Trace
 from jitad.trace.joins.snapshot import snapshot

@@ -20,6 +20,7 @@ from jitad.errors import JitadError
 from jitad.plain import orders
 from jitad.runtime.forward import Bundle
 from jitad.runtime.reverse import Cell
+from jitad.structures import is_numbas
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Var
 from jitad.tape.types import BOOL
@@ -347,8 +348,8 @@ def _unary(plain: Callable[..., Any], name: str) -> Callable[[Any], Any]:
 
 def named(name: str, value: Any) -> Any:
     """What the user calls a value; the first name stays."""
-    if type(value) is np.ndarray and current() is None:  # an element of a list from outside, say
-        return outside.met(value)
+    if (type(value) is np.ndarray or is_numbas(type(value))) and current() is None:
+        return outside.met(value)  # an element of a list from outside, say
     if isinstance(value, Complex):
         named(f"{name}_re", value.re)
         named(f"{name}_im", value.im)

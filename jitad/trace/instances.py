@@ -21,7 +21,7 @@ from jitad.values.journal import made
 def instance(cls: Any, args: Any, kwargs: Any) -> Any:
     """cls(*args, **kwargs)."""
     if type(cls).__name__ == "JitClassType":
-        cls = importlib.import_module("jitad.operators.jitclasses").as_written(cls)
+        cls = importlib.import_module("jitad.operators.from_numba").as_written(cls)
     found = special(cls, "__call__")  # of the metaclass
     return constructed(cls, args, kwargs) if found is None else call(found, cls, *args, **kwargs)
 

@@ -24,6 +24,7 @@ from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import Env, copy_block, renew, zero
 from jitad.tape.ir import Atom, Block, Var, lit, shape_outside
 from jitad.tape.types import Array, Scalar, element, is_float, type_of_constant
+from jitad.trace.around import distinct
 from jitad.trace.containers.lists import refused
 from jitad.trace.containers.stretch import Stretch
 from jitad.trace.context import Region, Trace, assign
@@ -187,8 +188,8 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
                 places.append(None)
         own, writes = len(atoms), []
         seen: dict[int, Snapshot] = {}
+        distinct.scratched(trace, args, inside)
         for w in trace.journal.written():
-            trace.captures.scratch.update({id(w.target): w.target} if w.slot == "content" else {})
             if w.slot == "_lost" and not isinstance(w.target, ArrayHandle):
                 trace.refuse_lost(w.target)
             if w.slot not in ("content", "_lost"):  # a derivative changes no array of its caller

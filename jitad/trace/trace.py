@@ -149,7 +149,7 @@ def _trace(
             outputs: list[Atom] = []
             output = output_of(builder, snapshot(result), outputs, handed_on(captures))
             commits = commits_of(running, outputs)
-            distinct.memories_differ(captures)
+            distinct.memories_differ(captures, inputs)
             distinct.keys_differ(captures)
             if orders := captures.keep_in_order():
                 raise Again(dataclasses.replace(insight, orders=insight.orders | orders))

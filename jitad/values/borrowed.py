@@ -20,11 +20,11 @@ NEWEST = [0]
 
 
 class _Thread(threading.local):
-    """For each derivative that this thread computes, the innermost last: its number, and the
-    arrays that it has written with their contents before."""
+    """For each derivative that this thread computes, the innermost last: its number, the arrays
+    that it has written with their contents before, and the arguments that it was given."""
 
     def __init__(self) -> None:
-        self.running: list[tuple[int, dict[int, tuple[Any, Any]]]] = []
+        self.running: list[tuple[int, dict[int, tuple[Any, Any]], list[Any]]] = []
 
 
 _here = _Thread()
@@ -33,25 +33,31 @@ _here = _Thread()
 def begin() -> None:
     with _lock:
         NEWEST[0] = serial = next(_serial)
-    _here.running.append((serial, {}))
+    _here.running.append((serial, {}, []))
 
 
-def end() -> set[int]:
+def end() -> tuple[set[int], list[Any]]:
     """The innermost derivative has ended: arrays get the contents back that they had.
 
-    Gives their ids.
+    Gives their ids, and the arguments.
     """
-    noted = _here.running.pop()[1]
+    _, noted, given = _here.running.pop()
     for handle, content in noted.values():
         handle.restore(content)
-    return set(noted)
+    return set(noted), given
+
+
+def take(arguments: list[Any]) -> None:
+    """The innermost derivative was given these."""
+    if _here.running:
+        _here.running[-1][2].extend(arguments)
 
 
 def is_first(handle: Any) -> bool:
     """Is this the first write of the innermost derivative to an array that is not its own?"""
     if not _here.running:
         return False
-    serial, noted = _here.running[-1]
+    serial, noted, _ = _here.running[-1]
     return handle.born < serial and id(handle) not in noted
 
 

@@ -281,6 +281,17 @@ class Journal:
         held = self.held.pop()
         self.held[-1].update(held)
 
+    def forget(self) -> None:
+        """Make the innermost frame part of the one around it, but for writes to older objects,
+        which hold again what they held.
+        """
+        frame, fresh = self.frames[-1], self.fresh[-1]
+        for place, w in reversed([*frame.items()]):
+            if id(w.target) not in fresh:
+                w.restore()
+                del frame[place]
+        self.merge()
+
     def written(self) -> list[Write]:
         """The first write of the innermost frame to every place, in order, to older objects."""
         fresh = self.fresh[-1]

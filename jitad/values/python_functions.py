@@ -271,7 +271,10 @@ def isinstance_(x: Any, of: Any) -> bool:
             return True
         return issubclass(python_type(x), of)
     compiled = getattr(type(x), "jitclass", None)  # which Numba has made of the class
-    return isinstance(x, of) or (compiled is not None and any(c is compiled for c in _classes(of)))
+    return isinstance(x, of) or (
+        compiled is not None
+        and any(getattr(c, "class_type", None) is compiled for c in _classes(of))
+    )
 
 
 @replaces(type, plain=False)

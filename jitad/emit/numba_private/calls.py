@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -192,15 +193,29 @@ def stencil_of(stencil: Any, kinds: tuple[tuple[int, str] | type, ...]) -> Stenc
     )  # fmt: skip
 
 
-def jitclass_parts(cls: Any) -> tuple[dict[str, str], dict[str, Any]]:
-    """The names of the types of the fields that are numbers; and the methods and properties of a
-    jitclass, as they were written.
+def jitclass_of(cls: Any) -> Any:
+    """What Numba has made of a jitclass; given is that class, or the one of its objects."""
+    return cls.class_type if hasattr(cls, "class_type") else cls._numba_type_.class_type
+
+
+def jitclass_parts(made: Any) -> tuple[tuple[str, ...], dict[str, str], dict[str, Any]]:
+    """The names of the fields; of the types of those that are numbers; and the methods and
+    properties, as they were written.
     """
-    made = cls.class_type
     numbers = {name: kind.name for name, kind in made.struct.items()
                if isinstance(kind, (types.Number, types.Boolean))}  # fmt: skip
     content: dict[str, Any] = {name: f.py_func for name, f in made.jit_methods.items()}
     content |= {name: staticmethod(f.py_func) for name, f in made.jit_static_methods.items()}
     for name, by in made.jit_props.items():
         content[name] = property(*(by[k].py_func if k in by else None for k in ("get", "set")))
-    return numbers, content
+    return tuple(made.struct), numbers, content
+
+
+def place(thing: Any) -> int:
+    """Where the content is of a list, a dict or an object of a jitclass."""
+    if hasattr(thing, "_numba_type_") and not hasattr(thing, "_opaque"):
+        from numba.experimental.jitclass._box import box_dataptr_offset  # not needed by others
+
+        return ctypes.c_size_t.from_address(id(thing) + box_dataptr_offset).value
+    held = getattr(thing, "_opaque", None)  # None until it is known of which type it is
+    return id(thing) if held is None else int(held.data)

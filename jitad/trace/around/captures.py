@@ -9,12 +9,10 @@ outside have their elements replaced by inputs while the trace runs.
 
 from __future__ import annotations
 
-import copy
-import functools
 import importlib
 import inspect
 from collections import deque
-from collections.abc import Callable, MutableSequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from types import FunctionType, MethodType, ModuleType
@@ -24,11 +22,11 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
-from jitad.structures import is_plain_tuple
+from jitad.structures import as_pythons, identity
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Lit, Var, lit
 from jitad.tape.types import DTYPES, Array, Scalar, type_of_constant
-from jitad.trace.around.floatlists import is_long
+from jitad.trace.around.containers import read_container, read_tuple, read_whole
 from jitad.trace.around.libraries import CACHED, is_fixed_by_numba, is_library, is_library_thing
 from jitad.trace.around.objects import check_visible, holds_attributes, is_unchanging
 from jitad.trace.around.paths import (
@@ -38,9 +36,7 @@ from jitad.trace.around.paths import (
     Path,
     Root,
     of_type,
-    shape_of,
 )
-from jitad.trace.containers.stretch import stretched
 from jitad.trace.joins.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
@@ -50,27 +46,9 @@ from jitad.values.memory import is_as_needed
 from jitad.values.number import Number
 from jitad.values.stand_ins import maker
 
-MAX_ELEMENTS = 10_000  # of a list or dict from outside
 WRITTEN_OUT = 16  # so many elements of an array that the trace has made are literals
 MAX_KNOWN = 1_000  # numbers of an array of ints that a call may be compiled for
 MAX_NUMBERS = 1_000  # that are inputs of their own; compile time grows with their square
-
-
-def refill(container: Any, content: Any) -> None:
-    """Let a list, a dict or a set, Numba's among them, be of this content."""
-    if isinstance(container, list):
-        container[:] = content
-        return
-    container.clear()
-    if isinstance(container, MutableSequence):
-        for v in content:
-            container.append(v)
-    else:
-        container.update(content)
-
-
-def _restorer(container: Any) -> Callable[[], None]:
-    return functools.partial(refill, container, container.copy())
 
 
 @dataclass(eq=False)
@@ -88,6 +66,7 @@ class Captures:
     _arrays: dict[int, ArrayHandle] = field(default_factory=dict)
     handles: dict[int, tuple[Path, Any]] = field(default_factory=dict)
     _complexes: dict[int, tuple[Path, Any, Complex]] = field(default_factory=dict)
+    _numbas_own: dict[int, tuple[Path, Any, Any]] = field(default_factory=dict)
     _lengths: dict[int, int] = field(default_factory=dict)
     _looked_into: set[int] = field(default_factory=set)
     _restores: list[Callable[[], None]] = field(default_factory=list)
@@ -164,6 +143,8 @@ class Captures:
             self.guards.append(Guard(path, "missing", None))
 
     def _read(self, path: Path, value: Any) -> Any:
+        if (python := as_pythons(value)) is not None:
+            return self._numbas(path, value, python)
         make = maker(value)
         if make is not None:
             return self._standing(path, value, make)
@@ -211,11 +192,11 @@ class Captures:
                     self.register(value, path)
                 return value
             case tuple() if not hasattr(type(value), "n_sequence_fields"):  # of C: as a whole
-                return self._tuple(path, value)
+                return read_tuple(self, path, value)
             case list() | dict() if type(value) in (list, dict):
-                return self._container(path, value)
+                return read_container(self, path, value)
             case list() | dict() | set() | frozenset() | deque() | tuple():
-                return self._copied(path, value)
+                return read_whole(self, path, value)
         if isinstance(inspect.getattr_static(value, "py_func", None), FunctionType):
             inner = path.then("attr", "py_func")
             self._thing(path, value, Guard(inner, "code", value.py_func.__code__))
@@ -262,19 +243,17 @@ class Captures:
         with self.builder.at_root():  # what it computes of its parts serves all places
             return make(value, read)
 
-    def _copied(self, path: Path, value: Any) -> Any:
-        """A container that is not taken apart: it has to stay as it is."""
-        parts = [*value.items()] if isinstance(value, dict) else [*value]
-        if not all(map(_is_frozen, parts)):
-            raise JitadTypeError(
-                f"{path} is a {type(value).__name__} of more than numbers and texts",
-                self.builder.pos, "Make it a list or a dict.",
-            )  # fmt: skip
-        guard = Guard(path, "value", value if isinstance(value, tuple) else copy.copy(value))
-        if type(value) is set or hasattr(value, "__dict__"):  # which may be written, or has more
-            return self._thing(path, value, guard)
-        self.guards.append(guard)
-        return value
+    def _numbas(self, path: Path, value: Any, out: Any) -> Any:
+        """What Numba holds, as Python's: it is read and written as what it stands for."""
+        self.guards.append(Guard(path, "type", type(value)))
+        first, _, known = self._numbas_own.setdefault(identity(value), (path, value, out))
+        if first != path:
+            self.guards.append(Guard(path, "same", first))
+            return known
+        if isinstance(out, (list, dict)):
+            return read_container(self, path, out, value)
+        self.register(out, path)
+        return out
 
     def given(self, handle: ArrayHandle, path: Path, content: Any) -> ArrayHandle:
         """The handle of an array from outside, which is asked how it lies: see `keep_in_order`."""
@@ -299,53 +278,6 @@ class Captures:
                     ascending = is_as_needed(source.content, "ascending")
                     others.add((source.path, GAPPED if ascending else LOOSE))
         return frozenset(others)
-
-    def _tuple(self, path: Path, value: tuple[Any, ...]) -> Any:
-        self.guards.append(Guard(path, "keys", shape_of(value)))
-        if (own := getattr(value, "__dict__", None)) is not None:
-            self.guards.append(Guard(path.then("attr", "__dict__"), "keys", shape_of({})))
-            if own:
-                raise JitadTypeError(f"{path} is a tuple with attributes of its own",
-                                     self.builder.pos, "Make them items.")  # fmt: skip
-        if not is_plain_tuple(kind := type(value)):
-            raise JitadTypeError(f"{path} is a {kind.__name__}, whose content a trace can't follow",
-                                 self.builder.pos, "Make it a tuple.")  # fmt: skip
-        parts = [self.read(path.then("item", k), v) for k, v in enumerate(value)]
-        if all(p is v for p, v in zip(parts, value, strict=True)):
-            return value
-        return tuple.__new__(type(value), parts)
-
-    def _container(self, path: Path, value: Any) -> Any:
-        known = self.path_of(value)
-        if known is not None and (id(value) in self._looked_into or known != path):
-            if known != path:
-                self.guards.append(Guard(path, "same", known))
-            if stretched(value) is None:
-                self.guards.append(Guard(path, "keys", shape_of(value)))
-            return value
-        if id(value) in self._lengths:
-            raise JitadError(
-                f"{path} is read after it was appended to", self.builder.pos,
-                "Read it before, or append to a list of your own and return it.",
-            )  # fmt: skip
-        if is_long(value) and path not in self.came_apart:
-            self.register(value, path, whole=True)
-            self.guards.append(Guard(path, "floats", None))
-            self._restores.append(_restorer(value))
-            from jitad.trace.around.longlists import float_list  # made of captures
-
-            return float_list(self, value, len(value), path, self.inputs)
-        if len(value) > MAX_ELEMENTS:
-            raise JitadError(
-                f"{path} has {len(value)} elements, too many to trace one by one",
-                self.builder.pos, "Make it an array.",
-            )  # fmt: skip
-        self.register(value, path, whole=True)
-        self.guards.append(Guard(path, "keys", shape_of(value)))
-        self._restores.append(_restorer(value))
-        for k in value if isinstance(value, dict) else range(len(value)):
-            value[k] = self.read(path.then("item", k), value[k])
-        return value
 
     def replace(
         self, path: Path | None, read: Callable[[], Any], assign: Callable[[Any], None]
@@ -491,9 +423,3 @@ class Captures:
 def _is_of_users(kind: type) -> bool:
     """Is it a class of numbers or texts that the user has written, or a library for him?"""
     return kind.__module__ not in ("builtins", "numpy")
-
-
-def _is_frozen(value: Any) -> bool:
-    if isinstance(value, tuple):
-        return all(map(_is_frozen, value))
-    return value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic))

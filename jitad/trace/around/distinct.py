@@ -6,12 +6,20 @@ ask which are not, and a write to one of them must not be a write to another.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jitad.errors import JitadError
+from jitad.runtime.aliases import parts
+from jitad.tape.types import Array
 from jitad.trace.around.captures import Captures
-from jitad.trace.around.paths import Guard, Path, Root, share_memory
+from jitad.trace.around.paths import Guard, Input, Path, Root, shared
+from jitad.values.array import ArrayHandle
+from jitad.values.memory import share_memory
+
+if TYPE_CHECKING:
+    from jitad.trace.context import Trace
 
 
 def two(captures: Captures, a: Any, b: Any) -> None:
@@ -49,20 +57,48 @@ def keys_differ(captures: Captures) -> None:
         captures.guards.append(Guard(first, "distinct", tuple(others)))
 
 
-def memories_differ(captures: Captures) -> None:
+def scratched(trace: Trace, args: Sequence[Any], inside: Sequence[Any]) -> None:
+    """What a derivative in the trace has written to, which ends here, and drops the writes.
+
+    `args` are its arguments, `inside` is what the function had in their place.
+    """
+    journal, captures = trace.journal, trace.captures
+    by_reference = {id(w.target): w.target for w in journal.written() if w.slot == "content"}
+    captures.scratch.update(by_reference)
+    written = {id(w.target) for w in journal.frames[-1].values()}
+    pairs = [p for pair in zip(args, inside, strict=True) for p in parts(*pair)]
+    for given, own in pairs:
+        if own is given:
+            continue
+        roots = {id(r): r for r in getattr(given, "roots", (given,))}
+        times = sum(not roots.keys().isdisjoint(map(id, getattr(a, "roots", (a,))))
+                    for a, _ in pairs)  # fmt: skip
+        by_itself = id(own) in written
+        if (by_itself and times > 1) or not roots.keys().isdisjoint(by_reference):
+            raise JitadError(
+                "an array that is written in a derivative is, or shares memory with, another one "
+                "that the function was given", trace.builder.pos, "Pass a copy of one of them.",
+            )  # fmt: skip
+        captures.scratch.update(roots if by_itself else {})
+
+
+def memories_differ(captures: Captures, given: Sequence[Input]) -> None:
     """What a derivative writes to must share no memory with another array that is read.
 
     The writes are not made in the end, and what other names would show of them is not seen.
+    `given` are the arrays and numbers of the arguments.
     """
-    for k in [k for k in captures.scratch if k in captures.handles]:
-        path, changed = captures.handles[k]
-        others = {p: a for j, (p, a) in captures.handles.items() if j != k}
-        for other, array in others.items():
-            if share_memory(changed, array):
-                raise JitadError(
-                    f"{path} is written in a derivative, and shares memory with {other}",
-                    captures.builder.pos,
-                    "Copy one of them, or make the view of the other inside the function.",
-                )  # fmt: skip
-        if others:
-            captures.guards.append(Guard(path, "disjoint", tuple(others)))
+    inputs = [i.path for i in (*given, *captures.inputs) if isinstance(i.type, Array)]
+    inputs = [p for p in inputs if p.steps or not isinstance(p.root, Root)]  # not the trace's own
+    for k, handle in captures.scratch.items():
+        path = captures.path_of(handle)
+        if path is None:
+            continue
+        for j, (other, array) in captures.handles.items() if k in captures.handles else ():
+            if j != k and share_memory(captures.handles[k][1], array):
+                raise shared(path, other, captures.builder.pos)
+        others, kind = inputs, "disjoint"
+        if not isinstance(handle, ArrayHandle):
+            others, kind = [p for t, p in captures.known() if type(t) is type(handle)], "alone"
+        if others := [p for p in others if p != path]:
+            captures.guards.append(Guard(path, kind, tuple(others)))

@@ -27,7 +27,8 @@ class Floats:
 
 def is_long(value: Any) -> bool:
     """Is it such a list?"""
-    return type(value) is list and len(value) > LONG and set(map(type, value)) == {float}
+    is_list = type(value) is list or type(value).__module__ == "numba.typed.typedlist"
+    return is_list and len(value) > LONG and set(map(type, value)) == {float}
 
 
 def as_array(value: list[float]) -> np.ndarray[Any, Any]:

@@ -94,12 +94,6 @@ def check_visible(value: Any, path: object, pos: Pos | None) -> None:
             f"{path} is a {kind.__name__} from outside, which a call would advance", pos,
             "Make it a list, or make it anew inside the function.",
         )  # fmt: skip
-    if kind.__module__ == "numba.experimental.jitclass.boxing":
-        raise JitadTypeError(
-            f"{path} is an object of a jitclass, which is compiled as a whole", pos,
-            "Make it inside the function, or leave out @jitclass: its methods are compiled all the "
-            "same.",
-        )  # fmt: skip
     # not those of the class itself, which an Enum has
     methods = [getattr(kind, n) for n in _CONTENT if any(n in vars(c) for c in kind.__mro__)]
     seen = all(isinstance(m, FunctionType) and not is_library(m) for m in methods)

@@ -8,25 +8,34 @@ array of its caller's (see `values/borrowed.py`).
 
 from __future__ import annotations
 
+import copy
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from types import ModuleType, TracebackType
 from typing import Any
 
 import numpy as np
 
 from jitad.errors import JitadError, JitadRecursionError
+from jitad.plain.fields import Fields
 from jitad.room import Room
-from jitad.runtime import leaves
+from jitad.runtime import aliases, leaves
 from jitad.runtime.tags import alive
-from jitad.trace.around.paths import share_memory
+from jitad.structures import as_pythons, identity
+from jitad.trace.around.containers import refill
 from jitad.values import borrowed
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING
+from jitad.values.memory import share_memory
 from jitad.values.number import Number
 from jitad.values.registry import lend
 from jitad.values.stand_ins import adopt
 from jitad.where import caller, innermost
+
+# How a place is read and written, and what it held.
+Noted = tuple[Callable[[], Any], Callable[[Any], None], Any]
 
 
 class _Thread(threading.local):
@@ -40,7 +49,9 @@ class _Thread(threading.local):
         self.written: dict[Any, tuple[object, Callable[[], Any], Callable[[Any], None]]] = {}
         self.containers: dict[int, Any] = {}
         self.arrays: dict[int, tuple[np.ndarray[Any, Any], ArrayHandle]] = {}
+        self.numbas: dict[int, tuple[Any, Any, Any]] = {}  # what Numba holds, as Python's; before
         self.changed: set[int] = set()  # handles that were written
+        self.noted: list[dict[Any, Noted]] = []  # what was written since, for those who ask
 
 
 _here = _Thread()
@@ -72,15 +83,20 @@ class Outside:
         _here.depth -= 1
         _here.copying -= self.copies
         _here.lasting -= self.lasts
+        given: list[Any] = []
+        met = list(_here.arrays.values())
         if self.copies:
-            _here.changed |= borrowed.end() & {id(h) for _, h in _here.arrays.values()}
-        met, changed = list(_here.arrays.values()), _here.changed
+            ended, given = borrowed.end()
+            _here.changed |= ended & {id(h) for _, h in met}
+        changed = _here.changed
         if not _here.copying:
             _here.arrays, _here.changed = {}, set()
         if not _here.depth:
             _make_plain()
         if not _here.copying and changed and error is None:
             _check_disjoint(met, changed)
+        if error is None:
+            aliases.check(given, met)
         if not _here.depth and isinstance(error, RecursionError):
             if not isinstance(error, JitadError):
                 raise JitadRecursionError(
@@ -91,8 +107,8 @@ class Outside:
 
 def _make_plain() -> None:
     """The places that were written hold plain values from now on."""
-    written, containers = _here.written, _here.containers
-    _here.written, _here.containers = {}, {}
+    written, containers, numbas = _here.written, _here.containers, _here.numbas
+    _here.written, _here.containers, _here.numbas = {}, {}, {}
     done: dict[int, Any] = {}
     for _, read, assign in written.values():
         value = read()
@@ -101,6 +117,20 @@ def _make_plain() -> None:
             assign(plain)
     for container in containers.values():
         _plain(container, done)
+    for thing, python, before in numbas.values():
+        if isinstance(python, Fields):
+            for name, value in vars(python).items():
+                if value is not vars(before)[name]:
+                    read, assign = partial(getattr, thing, name), partial(setattr, thing, name)
+                    _remember((identity(thing), name), read, assign)
+                    assign(_plain(value, done))
+        elif [*map(id, _parts(python))] != [*map(id, _parts(before))]:
+            _remember(identity(thing), partial(as_pythons, thing), partial(refill, thing))
+            refill(thing, _plain(python, done))
+
+
+def _parts(container: Any) -> list[Any]:
+    return [x for kv in container.items() for x in kv] if isinstance(container, dict) else container
 
 
 def _check_disjoint(
@@ -125,20 +155,46 @@ def note(
     target: object, slot: Any, read: Callable[[], Any], assign: Callable[[Any], None]
 ) -> None:
     """A place (an attribute, a cell, a global) is about to be written."""
+    _remember((id(target), slot), read, assign)
     if _here.depth:
         _here.written.setdefault((id(target), slot), (target, read, assign))
 
 
 def note_container(container: Any) -> None:
     """A list, dict or set is about to be written."""
-    if _here.depth and isinstance(container, (list, dict, set)):
+    if not isinstance(container, (list, dict, set)):
+        return
+    _remember(id(container), partial(copy.copy, container), partial(refill, container))
+    if _here.depth:
         _here.containers.setdefault(id(container), container)
+
+
+def _remember(place: Any, read: Callable[[], Any], assign: Callable[[Any], None]) -> None:
+    for noted in _here.noted:
+        if place not in noted:
+            noted[place] = read, assign, read()
+
+
+@contextmanager
+def noting() -> Iterator[dict[Any, Noted]]:
+    """Gives all places that are written meanwhile, in the order of their first writes."""
+    noted: dict[Any, Noted] = {}
+    _here.noted.append(noted)
+    try:
+        yield noted
+    finally:
+        _here.noted[:] = [n for n in _here.noted if n is not noted]
 
 
 def met(value: Any) -> Any:
     """A value from outside, as the function sees it."""
     if type(value) is not np.ndarray:
-        return adopt(value) if _here.copying else value
+        if not _here.copying:
+            return value
+        if (python := as_pythons(value)) is None:
+            return adopt(value)
+        own = (value, python, copy.copy(python))
+        return _here.numbas.setdefault(identity(value), own)[1]
     if not _here.copying or value.dtype.kind not in "biuf":
         return value
     known = _here.arrays.get(id(value))

@@ -6,6 +6,7 @@ array at the end of one, a `Guard` says what else is relied on there.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from types import CellType, FunctionType
@@ -13,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from jitad.structures import registered
-from jitad.tape.ir import Var
+from jitad.errors import JitadError
+from jitad.structures import identity, registered
+from jitad.tape.ir import Pos, Var
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.trace.around.floatlists import as_array, is_long
 from jitad.trace.around.objects import is_as_it_was
-from jitad.values.memory import is_as_needed
+from jitad.values.memory import is_as_needed, share_memory
 
 PLAIN_ARRAYS = (np.ndarray, np.memmap)  # other kinds of array have arithmetic of their own
 
@@ -132,13 +134,13 @@ class Guard:
 
     path: Path
     # "value", "code", "is", "unchanged", "type", "dtype", "same", "apart", "keys", "missing",
-    # "floats", "content", "order", "disjoint", "distinct", "gives"
+    # "floats", "content", "order", "disjoint", "alone", "distinct", "gives"
     kind: str
-    expected: Any  # "same", "apart": another thing's path; "disjoint", "distinct": those of others
+    expected: Any  # "same", "apart": another thing's path; "disjoint" to "distinct": others' paths
 
     def holds(self, function: Any, args: Any = (), kwargs: Any = None) -> bool:
         others = {"same": (self.expected,), "apart": (self.expected,),
-                  "disjoint": self.expected, "distinct": self.expected}  # fmt: skip
+                  **dict.fromkeys(("disjoint", "alone", "distinct"), self.expected)}  # fmt: skip
         try:
             now = self.path.get(function, args, kwargs)
             found = [p.get(function, args, kwargs) for p in others.get(self.kind, ())]
@@ -163,11 +165,13 @@ class Guard:
             case "dtype":
                 return of_type(now, self.expected)
             case "same" | "apart":
-                return (now is found[0]) == (self.kind == "same")
+                return is_one(now, found[0]) == (self.kind == "same")
             case "distinct":
-                return len({id(x) for x in (now, *found)}) == len(found) + 1
+                return len({identity(x) for x in (now, *found)}) == len(found) + 1
             case "disjoint":
                 return not any(share_memory(now, a) for a in found)
+            case "alone":
+                return not any(is_one(now, thing) for thing in found)
             case "keys":
                 return type(now) is self.expected[0] and shape_of(now) == self.expected
             case "floats":
@@ -196,13 +200,33 @@ def of_type(value: Any, expected: Scalar | Array) -> bool:
 
 
 def shape_of(container: Any) -> tuple[Any, ...]:
-    return (type(container), tuple(container) if isinstance(container, dict) else len(container))
+    kind = type(container)
+    return kind, tuple(container) if by_keys(kind) else len(container)
 
 
-def share_memory(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
-    if not np.may_share_memory(a, b):
-        return False
-    try:
-        return np.shares_memory(a, b, 10_000)  # type: ignore[arg-type]  # NumPy's stub knows -1, 0
-    except np.exceptions.TooHardError:
-        return True
+def by_keys(kind: type) -> bool:
+    """Is it a class of dicts, of Python's or of Numba's?"""
+    return not issubclass(kind, (list, tuple)) and hasattr(kind, "keys")
+
+
+def is_one(a: Any, b: Any) -> bool:
+    """Are two names of one thing?"""
+    return a is b or (type(a) is type(b) and identity(a) == identity(b))
+
+
+def check_disjoint(guards: Sequence[Guard], function: Any, args: Any, kwargs: Any) -> None:
+    """What derivatives write is nothing else of this call, and shares no memory with it."""
+    for g in guards:
+        if g.kind in ("disjoint", "alone"):
+            thing = g.path.get(function, args, kwargs)
+            common = share_memory if g.kind == "disjoint" else is_one
+            for other in g.expected:
+                if common(thing, other.get(function, args, kwargs)):
+                    raise shared(g.path, other, None)
+
+
+def shared(path: Path, other: Path, pos: Pos | None) -> JitadError:
+    return JitadError(
+        f"{path} is written in a derivative, and shares memory with {other}", pos,
+        "Copy one of them, or make the view of the other inside the function.",
+    )  # fmt: skip

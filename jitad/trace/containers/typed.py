@@ -12,7 +12,6 @@ from typing import Any
 from numba import typed, types
 
 from jitad.errors import JitadTypeError
-from jitad.structures import register_structure
 from jitad.trace.calls import WRITTEN_OUT, call
 from jitad.values.kind import fail
 from jitad.values.registry import replaces
@@ -23,18 +22,19 @@ _KEPT = (types.float64, types.int64, types.complex128)
 @replaces(typed.List, plain=False)
 def _list(iterable: Any = (), /, lsttype: Any = None, **rest: Any) -> Any:
     if lsttype is not None:
-        _check(lsttype.item_type)
+        check(lsttype.item_type)
     return call(list, iterable)
 
 
 @replaces(typed.Dict, plain=False)
 def _dict(given: Any = (), /, dcttype: Any = None, **rest: Any) -> Any:
     if dcttype is not None:
-        _check(dcttype.key_type, dcttype.value_type)
+        check(dcttype.key_type, dcttype.value_type)
     return call(dict, given)
 
 
-def _check(*kinds: Any) -> None:
+def check(*kinds: Any) -> None:
+    """Can Python's lists and dicts hold such things as Numba's do?"""
     for kind in kinds:
         if isinstance(kind, types.Number) and kind not in _KEPT:
             raise fail(JitadTypeError, f"lists and dicts of {kind} are not supported",
@@ -42,19 +42,14 @@ def _check(*kinds: Any) -> None:
 
 
 def _empty_list(trace: Any, f: Any, args: Any, kwargs: Any) -> Any:
-    _check(*args[1:2], kwargs.get("item_type"))
+    check(*args[1:2], kwargs.get("item_type"))
     return call(list)
 
 
 def _empty_dict(trace: Any, f: Any, args: Any, kwargs: Any) -> Any:
-    _check(*args[1:3], kwargs.get("key_type"), kwargs.get("value_type"))
+    check(*args[1:3], kwargs.get("key_type"), kwargs.get("value_type"))
     return call(dict)
 
 
 WRITTEN_OUT[typed.List.empty_list.__func__.__code__] = _empty_list
 WRITTEN_OUT[typed.Dict.empty.__func__.__code__] = _empty_dict
-register_structure(typed.List, lambda x: (tuple(x), None), lambda parts, _: list(parts))
-register_structure(
-    typed.Dict, lambda x: (tuple(x.values()), tuple(x)),
-    lambda parts, keys: dict(zip(keys, parts, strict=True)),  # type: ignore
-)  # fmt: skip

@@ -1,0 +1,102 @@
+"""Does a function that is differentiated write to an argument that it has by another name, too?
+
+A derivative takes each argument by itself: what is written by one name is not seen by the other.
+So a write to one of two arrays that share memory, or to a list, a dict or an object that is given
+twice, is refused when the derivative has ended.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadError
+from jitad.runtime import leaves
+from jitad.structures import children_of, identity
+from jitad.values import borrowed
+from jitad.values.array import ArrayHandle
+from jitad.values.memory import share_memory
+from jitad.where import caller
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Given:
+    """An argument, or a part of one: the caller's, and what the function has in its place."""
+
+    callers: Any
+    own: Any
+    before: Any  # the content of its own when the function began
+
+    @property
+    def is_written(self) -> bool:
+        now = _content(self.own)
+        if isinstance(self.before, list):
+            return [*map(id, now)] != [*map(id, self.before)]
+        return now is not self.before
+
+    def is_also(self, other: Any) -> bool:
+        """Is another thing of the caller's this one, or does it share memory with it?"""
+        if isinstance(self.callers, np.ndarray) and isinstance(other, np.ndarray):
+            return share_memory(self.callers, other)
+        if isinstance(self.callers, ArrayHandle) and isinstance(other, ArrayHandle):
+            return _handles_overlap(self.callers, other)
+        return type(self.callers) is type(other) and identity(self.callers) == identity(other)
+
+
+def take(given: Sequence[Any], own: Sequence[Any]) -> None:
+    """These are arguments of the derivative that begins, and what the function gets for them."""
+    pairs = [p for pair in zip(given, own, strict=True) for p in parts(*pair)]
+    if len(pairs) > 1 or not leaves.is_array(given[0] if given else None):
+        times = Counter(identity(a) for a, _ in pairs if not leaves.is_array(a))
+        pairs = [(a, b) for a, b in pairs if leaves.is_array(a) or times[identity(a)] > 1]
+    borrowed.take([Given(a, b, _content(b)) for a, b in pairs])
+
+
+def check(given: Sequence[Given], others: Sequence[tuple[Any, Any]]) -> None:
+    """Nothing of what was written is another argument, or one of the other arrays: pairs of the
+    caller's, and what the function has in their place.
+    """
+    everything = [(g.callers, g.own) for g in given] + [*others]
+    for g in (g for g in given if g.is_written):
+        for callers, own in everything:
+            if own is not g.own and g.is_also(callers):
+                what = "an array that is" if leaves.is_array(g.callers) else (
+                    f"a {type(g.callers).__name__} that is")
+                raise JitadError(
+                    f"{what} written in a derivative is, or shares memory with, another one that "
+                    "the function was given", caller(), "Pass a copy of one of them.",
+                )  # fmt: skip
+
+
+def _handles_overlap(a: ArrayHandle, b: ArrayHandle) -> bool:
+    if a.root is not b.root:
+        return False
+    plain = [h.peek() for h in (a, b) if h.concrete]
+    return len(plain) < 2 or share_memory(*plain)
+
+
+def parts(given: Any, own: Any) -> Iterator[tuple[Any, Any]]:
+    """Arrays, and what else can be written to, with their counterparts."""
+    if leaves.is_array(given):
+        yield given, own
+        return
+    found, fresh = children_of(given), children_of(own)
+    if found is None or fresh is None:
+        return
+    if not isinstance(given, (tuple, complex)):
+        yield given, own
+    if len(found[1]) != len(fresh[1]):  # the function has made it longer or shorter
+        return
+    for pair in zip(found[1], fresh[1], strict=True):
+        yield from parts(*pair)
+
+
+def _content(own: Any) -> Any:
+    if isinstance(own, ArrayHandle):
+        return own.peek()
+    found = children_of(own)
+    return own if found is None else [*found[1]]

@@ -1,0 +1,155 @@
+"""Is what a function writes to things outside written once by a matrix of derivatives, unmet?
+
+Forward mode runs a function several times; each run must begin with what was there before.  The
+truth is a function without things outside, which begins with the same, and by differences.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import jitad
+
+X = np.array([0.4, 1.3, 0.7, 0.9, 1.1])
+S: Any = SimpleNamespace()
+NUMBERS: list[Any] = []
+NAMED: dict[str, Any] = {}
+COUNT = 0.0
+
+
+def begin() -> None:
+    global COUNT
+    COUNT = 2.0
+    S.total, S.spare = 0.5, None
+    NUMBERS[:] = [1.0, 2.0, 3.0]
+    NAMED.clear()
+    NAMED["a"] = 1.5
+
+
+def state() -> list[float]:
+    spare = 0.0 if S.spare is None else S.spare[1]
+    return [COUNT, S.total, spare, len(NUMBERS), *NUMBERS, len(NAMED), *NAMED.values()]
+
+
+def of_an_attribute(x):
+    S.total += x[0]
+    return S.total**2 * x
+
+
+def of_a_global(x):
+    global COUNT
+    COUNT = COUNT * x[1]
+    return COUNT * x**2
+
+
+def of_a_list(x):
+    last = NUMBERS.pop()
+    NUMBERS.append(x[0] * last)
+    NUMBERS[0] += x[1]
+    return NUMBERS[0] * NUMBERS[-1] * x + len(NUMBERS)
+
+
+def of_a_dict(x):
+    NAMED["a"] *= x[2]
+    NAMED["b"] = NAMED.get("b", 0.25) + x[0]
+    return NAMED["a"] * NAMED["b"] * x
+
+
+def of_what_may_be_there(x):
+    if S.spare is None:
+        S.spare = (x[0], 1.0)
+    S.spare = (S.spare[0] * x[1], S.spare[1] + 1.0)
+    return S.spare[0] * S.spare[1] * x
+
+
+def in_a_loop(x):
+    for k in range(3):
+        S.total = S.total * x[k] + k
+    return S.total * x
+
+
+FUNCTIONS = [of_an_attribute, of_a_global, of_a_list, of_a_dict, of_what_may_be_there, in_a_loop]
+
+
+def anew(f):
+    """Without a history: each call begins with the same."""
+
+    def run(x):
+        begin()
+        return f(x)
+
+    return run
+
+
+def by_differences(f, x, h):
+    return np.stack([(anew(f)(x + h * e) - anew(f)(x - h * e)) / (2.0 * h)
+                     for e in np.eye(len(x))], axis=-1)  # fmt: skip
+
+
+def summed(f):
+    def scalar(x):
+        return np.sum(np.sin(f(x)))
+
+    return scalar
+
+
+WAYS = {"eager": lambda f: f, "compiled": jitad.jit}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("operator", [jitad.jacfwd, jitad.jacrev, jitad.jacobian])
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+def test_jacobians(f, operator, way):
+    want = by_differences(f, X, 1e-6)
+    begin()
+    f(X)
+    then = state()
+    begin()
+    jacobian = WAYS[way](operator(f))
+    np.testing.assert_allclose(jacobian(X), want, rtol=1e-7, atol=1e-8)
+    assert state() == pytest.approx(then, rel=1e-12)
+    jacobian(X)  # goes on from there
+    begin()
+    np.testing.assert_allclose(jacobian(X), want, rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+def test_sparse_jacobians(f):
+    want = by_differences(f, X, 1e-6)
+    begin()
+    f(X)
+    then = state()
+    begin()
+    np.testing.assert_allclose(jitad.sparse_jacobian(f)(X).toarray(), want, rtol=1e-7, atol=1e-8)
+    assert state() == pytest.approx(then, rel=1e-12)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+def test_hessians(f, way):
+    gradient = jitad.grad(summed(f))
+    want = by_differences(gradient, X, 1e-5)
+    begin()
+    f(X)
+    then = state()
+    begin()
+    hessian = WAYS[way](jitad.hessian(summed(f)))
+    np.testing.assert_allclose(hessian(X), want, rtol=1e-6, atol=1e-6)
+    assert state() == pytest.approx(then, rel=1e-12)
+
+
+def test_an_error_leaves_what_was_there():
+    def fails(x):
+        S.total += x[0]
+        if S.total > 0.8:
+            raise ValueError("too much")
+        return S.total * x
+
+    for operator in (jitad.jacfwd, jitad.jit(jitad.jacfwd(fails))):
+        begin()
+        with pytest.raises(ValueError, match="too much"):
+            (operator(fails) if operator is jitad.jacfwd else operator)(X)
