@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from jitad.errors import JitadError, JitadTypeError, JitadValueError
@@ -19,6 +20,8 @@ from jitad.runtime.custom import Rules
 from jitad.structures import flatten
 from jitad.trace import custom as traced
 from jitad.trace import hooks, ongoing
+from jitad.trace.around import outside
+from jitad.trace.runs import leaving_nothing, taken_back
 from jitad.values.active import any_traced
 from jitad.where import caller
 
@@ -82,13 +85,24 @@ class Custom:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         trace = ongoing.current()
         if trace is None and not any_traced(flatten((args, kwargs))[0]):
-            return self.f(*args, **kwargs)
+            return self._plainly(args, kwargs)
         args = self._positional(args, kwargs)
         if self.jvp is None and self.backward is None:
             raise JitadError(f"{self.__name__} has no derivative rule yet", caller(),
                              "Give it one with defjvp or defvjp.")  # fmt: skip
         rules, rest = self._rules(args)
-        return eager.call(rules, rest) if trace is None else traced.call(rules, rest)
+        if trace is not None:
+            return traced.call(rules, rest)
+        f, jvp, forward = (g and leaving_nothing(rules.name, g, numbers=True)
+                           for g in (rules.f, rules.jvp, rules.forward))  # fmt: skip
+        assert f is not None
+        own = replace(rules, f=f, jvp=jvp, forward=forward, apart=taken_back)
+        return eager.call(own, rest)
+
+    def _plainly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Where no derivative is taken; one that goes on around it sees what is written."""
+        f = functools.partial(hooks.call, self.f) if outside.differentiates() else self.f
+        return f(*args, **kwargs)
 
     def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """All arguments by position, defaults filled in: rules take them like that."""
@@ -233,7 +247,7 @@ class Checkpoint(Custom):
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         trace = ongoing.current()
         if trace is None and not any_traced(flatten((args, kwargs))[0]):
-            return self.f(*args, **kwargs)
+            return self._plainly(args, kwargs)
         args = self._positional(args, kwargs)
 
         def run(*primals: Any) -> Any:
@@ -241,7 +255,7 @@ class Checkpoint(Custom):
 
         if trace is not None:
             return traced.call(Rules(self.__name__, run, None, None, None), args)
-        return eager.checkpointed(self.__name__, run, args)
+        return eager.checkpointed(self.__name__, leaving_nothing(self.__name__, run), args)
 
 
 def checkpoint(f: Function) -> Custom:

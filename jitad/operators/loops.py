@@ -26,6 +26,7 @@ from jitad.structures import flatten, map_structure
 from jitad.tape.build import Leaf
 from jitad.tape.types import is_float
 from jitad.trace import hooks, ongoing
+from jitad.trace.runs import leaving_nothing, taken_back
 from jitad.values.active import any_traced
 from jitad.where import caller
 
@@ -62,6 +63,7 @@ def checkpointed_loop(
     ------
     JitadTypeError : `count` is neither an int nor a function.
     JitadMemoryError : `memory` is too small for the records of one step (compiled).
+    JitadError : when differentiated eagerly: `step` writes to things outside.
 
     Source: A. Griewank & A. Walther, *Algorithm 799: revolve*, ACM TOMS 26 (2000).
 
@@ -98,7 +100,7 @@ def checkpointed_loop(
     if memory_ is None or not any_traced(flatten((state, args))[0]):
         return _all(step, state, count, args)
     if callable(count):
-        with asleep():
+        with asleep(), taken_back():
             alone = map_structure(plain, state)
             count = hooks.call(repeated.until, step, alone, count, args)[1]
     if isinstance(memory_, Snapshots):
@@ -144,6 +146,7 @@ def _parted(
             state = map_structure(_own, state)
             return _parted(step, state, first, last, args, slots, leaf)
 
-        state = eager.checkpointed(getattr(step, "__name__", "step"), part, (state, *args))
+        name = getattr(step, "__name__", "step")
+        state = eager.checkpointed(name, leaving_nothing(name, part), (state, *args))
         first, slots = middle, slots - 1
     return hooks.call(repeated.times, step, state, first, last, args)

@@ -15,6 +15,7 @@ after Radul, Paszke, Frostig, Johnson & Maclaurin, *You only linearize once*, PO
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +51,7 @@ class Rules:
     forward: Function | None
     backward: Function | None
     refused: str = ""  # why no derivative of it may be taken: `name (file:line)`
+    apart: Callable[[], AbstractContextManager[None]] = nullcontext  # around what writes nothing
 
 
 class ClosesOver(JitadError):
@@ -246,7 +248,8 @@ def _from_jvp(
         for k, t in zip(real, tangents, strict=True):
             full[k] = t
         assert rules.jvp is not None
-        out = rules.jvp(primals, unflatten(structure, full))
+        with rules.apart():  # the value was computed before
+            out = rules.jvp(primals, unflatten(structure, full))
         return pair(rules.name, "jvp", out, "(value, tangent)")[1]
 
     found = transposed(rules.name, pushed, tuple(zeros[k] for k in real), sensitivity)

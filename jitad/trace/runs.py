@@ -2,19 +2,31 @@
 
 Forward mode runs a function once for a few directions.  What it writes to things outside (a count,
 a list that it appends to) must not be met by the next run: a run begins with what was there before
-the first one, and leaves what that has left.
+the first one, and leaves what that has left.  A function with derivative rules, which may run again
+or not at all, must leave nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import gc
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from types import BuiltinFunctionType, FrameType, FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
+from jitad.errors import JitadError
 from jitad.trace import ongoing
 from jitad.trace.around import outside
 from jitad.trace.pointwise import pushed
+from jitad.values.array import ArrayHandle
+from jitad.values.number import Number
+from jitad.where import caller
 
+Function = Callable[..., Any]
 _Place = tuple[Callable[[Any], None], Any, Any]  # what assigns to it; the old value, and the new
 
 
@@ -30,7 +42,7 @@ class FirstRun:
         if trace is None:
             noted = self.stack.enter_context(outside.noting())
             self.stack.callback(lambda: self.places.extend(
-                (assign, old, read()) for read, assign, old in noted.values()
+                (assign, old, read()) for read, assign, old, _ in noted.values()
             ))  # fmt: skip
         else:
             trace.journal.open()
@@ -45,7 +57,7 @@ class FirstRun:
         self.stack.close()
 
     def again(
-        self, f: Callable[..., Any], primals: tuple[Any, ...], directions: list[tuple[Any, ...]]
+        self, f: Function, primals: tuple[Any, ...], directions: list[tuple[Any, ...]]
     ) -> list[Any]:
         """The tangents of f in several directions."""
         found: list[Any] = []
@@ -66,11 +78,88 @@ class FirstRun:
             yield  # a trace that fails begins anew
             trace.journal.forget()
         else:
-            try:
-                with outside.noting() as noted:
-                    yield
-            finally:
-                for _, assign, old in reversed(noted.values()):
-                    assign(old)
+            with taken_back():
+                yield
         for assign, _, new in self.places:
             assign(new)
+
+
+@contextmanager
+def taken_back() -> Iterator[None]:
+    """Around a run by the eager engine of which nothing stays."""
+    try:
+        with outside.noting() as noted:
+            yield
+    finally:
+        for _, assign, old, _ in reversed(noted.values()):
+            assign(old)
+
+
+def leaving_nothing(name: str, f: Function, numbers: bool = False) -> Function:
+    """f for the eager engine, which must write to nothing that is there when it has ended.
+
+    `numbers`: write no floats and arrays, that is.
+    """
+
+    def run(*args: Any) -> Any:
+        with outside.noting() as noted:
+            out = f(*args)
+        targets = _written(noted, numbers)
+        noted.clear()
+        if targets and _outlive(targets, out):
+            raise JitadError(
+                f"{name} has derivative rules, and writes to things outside", caller(),
+                "Let it return what is new: a rule tells nothing of other effects.",
+            )  # fmt: skip
+        return out
+
+    return run
+
+
+def _written(noted: Mapping[Any, outside.Noted], numbers: bool) -> list[Any]:
+    """What was written to, each thing once; with numbers, or with anything."""
+    found = {}
+    for read, _, old, target in noted.values():
+        before = set(map(id, _elements(old)))
+        fresh = (v for v in _elements(read()) if id(v) not in before)
+        if not numbers or any(isinstance(v, _NUMBERS) for v in fresh):
+            found[id(target)] = target
+    return [*found.values()]
+
+
+def _elements(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return [*value, *value.values()]
+    return value if isinstance(value, (list, tuple, set)) else (value,)
+
+
+_NUMBERS = (float, complex, np.floating, np.ndarray, ArrayHandle, Number)
+
+
+def _outlive(targets: list[Any], result: Any) -> bool:
+    """Does anything know of one of these things but themselves and the result?"""
+    every = [*targets, result, *outside.noted_things()]
+    inner = _references(every)
+    return any(
+        sys.getrefcount(t) - _OURS - (_OF_RESULT if t is result else 0) > inner[id(t)]
+        for t in targets
+    )
+
+
+def _references(every: list[Any]) -> Counter[int]:
+    """How often these, and what they know of, which the list gets, know of each other."""
+    inner, met = Counter[int](), set(map(id, every))
+    for thing in every:  # which gets longer
+        is_function = isinstance(thing, FunctionType)  # of its globals it is the whole program
+        for r in thing.__closure__ or () if is_function else gc.get_referents(thing):
+            inner[id(r)] += 1
+            if id(r) not in met and not isinstance(r, _ROOTS) and len(every) < _MOST:
+                met.add(id(r))
+                every.append(r)
+    return inner
+
+
+_ROOTS = (type, ModuleType, BuiltinFunctionType, FrameType)  # of the whole program
+_MOST = 10_000  # things that are looked through
+_OURS = 4  # references: in `targets` and `every`, the loop's, and that of `getrefcount`
+_OF_RESULT = 3  # as `out`, `result`, and in `every` once more

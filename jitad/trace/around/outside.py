@@ -34,8 +34,8 @@ from jitad.values.registry import lend
 from jitad.values.stand_ins import adopt
 from jitad.where import caller, innermost
 
-# How a place is read and written, and what it held.
-Noted = tuple[Callable[[], Any], Callable[[Any], None], Any]
+# How a place is read and written, what it held, and what it is a place of.
+Noted = tuple[Callable[[], Any], Callable[[Any], None], Any, Any]
 
 
 class _Thread(threading.local):
@@ -122,10 +122,11 @@ def _make_plain() -> None:
             for name, value in vars(python).items():
                 if value is not vars(before)[name]:
                     read, assign = partial(getattr, thing, name), partial(setattr, thing, name)
-                    _remember((identity(thing), name), read, assign)
+                    _remember((identity(thing), name), read, assign, thing)
                     assign(_plain(value, done))
         elif [*map(id, _parts(python))] != [*map(id, _parts(before))]:
-            _remember(identity(thing), partial(as_pythons, thing), partial(refill, thing))
+            read, assign = partial(as_pythons, thing), partial(refill, thing)
+            _remember(identity(thing), read, assign, thing)
             refill(thing, _plain(python, done))
 
 
@@ -155,7 +156,7 @@ def note(
     target: object, slot: Any, read: Callable[[], Any], assign: Callable[[Any], None]
 ) -> None:
     """A place (an attribute, a cell, a global) is about to be written."""
-    _remember((id(target), slot), read, assign)
+    _remember((id(target), slot), read, assign, target)
     if _here.depth:
         _here.written.setdefault((id(target), slot), (target, read, assign))
 
@@ -164,15 +165,23 @@ def note_container(container: Any) -> None:
     """A list, dict or set is about to be written."""
     if not isinstance(container, (list, dict, set)):
         return
-    _remember(id(container), partial(copy.copy, container), partial(refill, container))
+    read, assign = partial(copy.copy, container), partial(refill, container)
+    _remember(id(container), read, assign, container)
     if _here.depth:
         _here.containers.setdefault(id(container), container)
 
 
-def _remember(place: Any, read: Callable[[], Any], assign: Callable[[Any], None]) -> None:
+def _remember(
+    place: Any, read: Callable[[], Any], assign: Callable[[Any], None], target: Any
+) -> None:
     for noted in _here.noted:
         if place not in noted:
-            noted[place] = read, assign, read()
+            noted[place] = read, assign, read(), target
+
+
+def noted_things() -> list[Any]:
+    """What holds the places that were written, for this file alone."""
+    return [_here.written, _here.containers, _here.numbas, _here.noted]
 
 
 @contextmanager
