@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,14 +39,6 @@ class Given:
             return [*map(id, now)] != [*map(id, self.before)]
         return now is not self.before
 
-    def is_also(self, other: Any) -> bool:
-        """Is another thing of the caller's this one, or does it share memory with it?"""
-        if isinstance(self.callers, np.ndarray) and isinstance(other, np.ndarray):
-            return share_memory(self.callers, other)
-        if isinstance(self.callers, ArrayHandle) and isinstance(other, ArrayHandle):
-            return _handles_overlap(self.callers, other)
-        return type(self.callers) is type(other) and identity(self.callers) == identity(other)
-
 
 def take(given: Sequence[Any], own: Sequence[Any]) -> None:
     """These are arguments of the derivative that begins, and what the function gets for them."""
@@ -56,20 +49,33 @@ def take(given: Sequence[Any], own: Sequence[Any]) -> None:
     borrowed.take([Given(a, b, _content(b)) for a, b in pairs])
 
 
-def check(given: Sequence[Given], others: Sequence[tuple[Any, Any]]) -> None:
+def check(
+    given: Sequence[Given], others: Sequence[tuple[Any, Any]], changed: AbstractSet[int]
+) -> None:
     """Nothing of what was written is another argument, or one of the other arrays: pairs of the
-    caller's, and what the function has in their place.
+    caller's, and what the function has in their place; `changed` are the ids of those written.
     """
-    everything = [(g.callers, g.own) for g in given] + [*others]
-    for g in (g for g in given if g.is_written):
-        for callers, own in everything:
-            if own is not g.own and g.is_also(callers):
-                what = "an array that is" if leaves.is_array(g.callers) else (
-                    f"a {type(g.callers).__name__} that is")
+    pairs = [(g.callers, g.own) for g in given]
+    written = [(g.callers, g.own, [*pairs, *others]) for g in given if g.is_written]
+    written += [(callers, own, pairs) for callers, own in others if id(own) in changed]
+    for callers, own, rest in written:
+        for other, its_own in rest:
+            if its_own is not own and _are_one(callers, other):
+                what = "array" if leaves.is_array(callers) else type(callers).__name__
                 raise JitadError(
-                    f"{what} written in a derivative is, or shares memory with, another one that "
-                    "the function was given", caller(), "Pass a copy of one of them.",
+                    f"an argument ({what}) that is written in a derivative is, or shares memory "
+                    "with, another one that the function was given", caller(),
+                    "Pass a copy of one of them.",
                 )  # fmt: skip
+
+
+def _are_one(a: Any, b: Any) -> bool:
+    """Are they one thing, or do they share memory?"""
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return share_memory(a, b)
+    if isinstance(a, ArrayHandle) and isinstance(b, ArrayHandle):
+        return _handles_overlap(a, b)
+    return type(a) is type(b) and identity(a) == identity(b)
 
 
 def _handles_overlap(a: ArrayHandle, b: ArrayHandle) -> bool:
@@ -81,6 +87,8 @@ def _handles_overlap(a: ArrayHandle, b: ArrayHandle) -> bool:
 
 def parts(given: Any, own: Any) -> Iterator[tuple[Any, Any]]:
     """Arrays, and what else can be written to, with their counterparts."""
+    if given is own:  # the caller's: it is met where it is read
+        return
     if leaves.is_array(given):
         yield given, own
         return

@@ -114,8 +114,7 @@ def _take(
     taken: dict[int, _Argument] = {}
     for k, arg in enumerate(args):
         if k not in positions:
-            flat, structure = leaves.of_argument(arg)
-            inside[k] = unflatten(structure, map(leaves.passive, flat))
+            inside[k] = _passive(arg)
             continue
         flat, structure = leaves.of_argument(opened(arg))
         real = [leaves.is_real(leaf) for leaf in flat]
@@ -430,12 +429,16 @@ def _same_count(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> None:
 
 def _passives(values: dict[Any, Any]) -> dict[Any, Any]:
     """Arguments that are not differentiated."""
-    own = {}
-    for k, value in values.items():
-        flat, structure = leaves.of_argument(value)
-        own[k] = unflatten(structure, map(leaves.passive, flat))
+    own = {k: _passive(v) for k, v in values.items()}
     aliases.take([*values.values()], [*own.values()])
     return own
+
+
+def _passive(value: Any) -> Any:
+    """A list, a dict or an object is the caller's: what is written to it stays there."""
+    flat, structure = leaves.of_argument(value)
+    own = [leaves.passive(leaf) for leaf in flat]
+    return value if structure.kind not in (None, complex) else unflatten(structure, own)
 
 
 def _name(f: Function) -> str:

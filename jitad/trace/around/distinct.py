@@ -76,8 +76,9 @@ def scratched(trace: Trace, args: Sequence[Any], inside: Sequence[Any]) -> None:
         by_itself = id(own) in written
         if (by_itself and times > 1) or not roots.keys().isdisjoint(by_reference):
             raise JitadError(
-                "an array that is written in a derivative is, or shares memory with, another one "
-                "that the function was given", trace.builder.pos, "Pass a copy of one of them.",
+                f"an argument ({type(given).__name__}) that is written in a derivative is, or "
+                "shares memory with, another one that the function was given", trace.builder.pos,
+                "Pass a copy of one of them.",
             )  # fmt: skip
         captures.scratch.update(roots if by_itself else {})
 

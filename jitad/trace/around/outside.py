@@ -96,7 +96,7 @@ class Outside:
         if not _here.copying and changed and error is None:
             _check_disjoint(met, changed)
         if error is None:
-            aliases.check(given, met)
+            aliases.check(given, met, changed)
         if not _here.depth and isinstance(error, RecursionError):
             if not isinstance(error, JitadError):
                 raise JitadRecursionError(
