@@ -45,7 +45,7 @@ from jitad.structures import Structure, flatten, unflatten
 from jitad.trace import ongoing
 from jitad.trace.around.floatlists import LONG, packed
 from jitad.trace.around.libraries import COMPILED
-from jitad.trace.around.paths import Path, check_disjoint
+from jitad.trace.around.paths import Path, overlap
 from jitad.values.active import any_traced
 
 if TYPE_CHECKING:
@@ -297,7 +297,7 @@ class Compiled(Inspected):
                 missed = s.traced.missed(self.f, args, kwargs)
                 values = [] if missed else s.traced.arguments(self.f, args, kwargs)
             if missed and all(g.kind in ("disjoint", "alone") for g in missed):
-                check_disjoint(missed, self.f, args, kwargs)
+                return self._run(s, values, args, kwargs)
             # a number that changes is an input from now on
             changed = (g for g in missed if g.kind == "value" and _is_number(g.expected))
             self._dynamic |= {g.path for g in changed}
@@ -321,7 +321,10 @@ class Compiled(Inspected):
     def _run(
         self, s: Specialisation, values: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        check_disjoint(s.traced.guards, self.f, args, kwargs)
+        if error := overlap(s.traced.guards, self.f, args, kwargs):
+            if not may_stand_in(error, self.fallback):
+                raise error
+            return first_run(self.__name__, error, self.f, args, kwargs)[1]
         while True:
             try:
                 flat = native.call(s.kernel.dispatcher, s.traced.tape.body.params, values)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jitad import JitadError, grad, jacfwd, jit, jit_grad, jvp, vjp
+from jitad import FallbackWarning, JitadError, grad, jacfwd, jit, jit_grad, jvp, vjp
 
 X = np.array([1.5, 2.0, 0.5])
 GIVEN = X
@@ -192,3 +192,27 @@ def test_the_eager_engine_has_the_callers_containers(name):
         values = [f(X + s * e, *given()[1:]) for s in (h, -h)]
         want.append((values[0] - values[1]) / (2.0 * h))
     np.testing.assert_allclose(grad(f)(*given()), want, rtol=1e-6, atol=1e-8)
+
+
+HELD = [X, 2.0]
+
+
+def with_a_list(x, a):
+    held = list(HELD)  # all of it is read by a trace
+    a[0] = x[0] ** 2
+    return a[0] * x[1] * held[1]
+
+
+def with_its_array(x, a):
+    a[0] = x[0] ** 2
+    return a[0] * x[1] * HELD[0][0]
+
+
+def test_the_eager_engine_knows_what_is_read():
+    """It stands in where a kernel can't tell."""
+    with pytest.warns(FallbackWarning, match="shares memory"):
+        got = jit_grad(with_a_list, fallback=True)(own(), X)
+    np.testing.assert_allclose(got, [4.0 * X[0] * X[1], 2.0 * X[0] ** 2, 0.0])
+    for derivative in (grad(with_its_array), jit_grad(with_its_array, fallback=True)):
+        with pytest.raises(JitadError, match="shares memory"):
+            derivative(own(), X)

@@ -214,15 +214,19 @@ def is_one(a: Any, b: Any) -> bool:
     return a is b or (type(a) is type(b) and identity(a) == identity(b))
 
 
-def check_disjoint(guards: Sequence[Guard], function: Any, args: Any, kwargs: Any) -> None:
-    """What derivatives write is nothing else of this call, and shares no memory with it."""
+def overlap(
+    guards: Sequence[Guard], function: Any, args: Any, kwargs: Any
+) -> JitadError | None:
+    """What is the matter where what derivatives write is something else of this call, too, or
+    shares memory with it."""
     for g in guards:
         if g.kind in ("disjoint", "alone"):
             thing = g.path.get(function, args, kwargs)
             common = share_memory if g.kind == "disjoint" else is_one
             for other in g.expected:
                 if common(thing, other.get(function, args, kwargs)):
-                    raise shared(g.path, other, None)
+                    return shared(g.path, other, None)
+    return None
 
 
 def shared(path: Path, other: Path, pos: Pos | None) -> JitadError:
