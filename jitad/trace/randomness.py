@@ -9,14 +9,17 @@ parameters, by which they are moved and scaled, as NumPy does.
 from __future__ import annotations
 
 import random
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from jitad.errors import JitadError, UnrepeatableError
 from jitad.tape.build import Leaf
+from jitad.trace.around import outside
 from jitad.trace.context import Trace
 from jitad.values.active import any_traced
+from jitad.values.array import ArrayHandle
 from jitad.values.kind import fail
 
 _NAMES = {False: (("loc", "scale"), ("low", "high")), True: (("mu", "sigma"), ("a", "b"))}
@@ -69,13 +72,30 @@ def drawn(trace: Trace, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
 
 def drawing(f: Any, args: tuple[Any, ...]) -> Any:
-    """The function itself, or for the eager engine one that takes parameters which are tagged."""
+    """The function itself, or for the eager engine one that takes parameters which are tagged.
+
+    That a generator is drawn from is noted as a write to it.
+    """
+    for owner in (getattr(f, "__self__", None), *args[:1]):
+        if isinstance(owner, _KINDS):
+            outside.note_place(owner, "state", partial(_state, owner), partial(_set_state, owner))
+    if getattr(f, "__name__", "") == "shuffle" and any(isinstance(a, ArrayHandle) for a in args):
+        return partial(_shuffled, f)
     if getattr(f, "__name__", "") not in _SHIFTED or not args or not isinstance(args[0], _KINDS):
         return f
     return lambda *given, **named: (
         _moved(getattr(args[0], f.__name__), given[1:], named)
         if any_traced((*given, *named.values())) else f(*given, **named)
     )
+
+
+def _shuffled(f: Any, *args: Any, axis: int = 0) -> None:
+    """An array is put into the order that indices get by the same draws."""
+    *owner, x = args[:2] if isinstance(args[0], _KINDS) else args[:1]
+    axis = (*args, axis)[len(owner) + 1]
+    order = np.arange(x.shape[axis])
+    f(*owner, order)
+    x[...] = x[(*[slice(None)] * (axis % x.ndim), order)]
 
 
 def _moved(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -97,3 +117,35 @@ def _known(value: Any) -> Any:
     if isinstance(value, Leaf) and value.type.dtype[0] == "i":  # type: ignore[union-attr]
         return value.known("how many random numbers are drawn")
     return tuple(map(_known, value)) if type(value) is tuple else value
+
+
+class _State:
+    """Where a generator is."""
+
+    def __init__(self, content: Any) -> None:
+        self.content = content
+
+
+def _state(generator: Any) -> _State:
+    match generator:
+        case random.Random():
+            return _State(generator.getstate())
+        case np.random.RandomState():
+            return _State(generator.get_state(legacy=False))
+        case np.random.Generator():
+            return _State(generator.bit_generator.state)
+        case np.random.BitGenerator():
+            return _State(generator.state)
+    return _State(None)  # what makes seeds
+
+
+def _set_state(generator: Any, state: _State) -> None:
+    match generator:
+        case random.Random():
+            generator.setstate(state.content)
+        case np.random.RandomState():
+            generator.set_state(state.content)
+        case np.random.Generator():
+            generator.bit_generator.state = state.content
+        case np.random.BitGenerator():
+            generator.state = state.content

@@ -6,6 +6,7 @@ truth is a function without things outside, which begins with the same, and by d
 
 from __future__ import annotations
 
+import random
 from types import SimpleNamespace
 from typing import Any
 
@@ -153,3 +154,82 @@ def test_an_error_leaves_what_was_there():
         begin()
         with pytest.raises(ValueError, match="too much"):
             (operator(fails) if operator is jitad.jacfwd else operator)(X)
+
+
+# -- random numbers -------------------------------------------------------------------------------
+
+
+def begin_drawing() -> None:
+    S.own, S.old = np.random.default_rng(1), np.random.RandomState(2)
+    S.python = random.Random(3)
+    np.random.seed(4)  # noqa: NPY002
+    random.seed(5)
+
+
+def of_a_generator(x):
+    return x * S.own.normal(size=5) * x[0] + S.own.uniform()
+
+
+def of_an_old_one(x):
+    return x * S.old.randn() * x[1]
+
+
+def of_pythons(x):
+    return x * S.python.gauss(0.0, 1.0) * x[0] + random.choice([1.0, 2.0, 3.0]) * x**2
+
+
+def of_the_global_one(x):
+    return x * np.random.rand(5) * x[0]  # noqa: NPY002
+
+
+def of_one_made_inside(x):
+    return x * np.random.default_rng(7).normal(size=5) * x[0]
+
+
+def of_a_shuffled_order(x):
+    order = np.arange(5.0)
+    S.own.shuffle(order)
+    rows = np.reshape(np.arange(10.0), (5, 2)) * x[1]
+    S.own.shuffle(rows)
+    S.own.shuffle(rows, axis=1)
+    S.old.shuffle(rows)
+    return x * order * rows[:, 0] + rows[:, 1]
+
+
+DRAWING = [of_a_generator, of_an_old_one, of_pythons, of_the_global_one, of_one_made_inside,
+           of_a_shuffled_order]  # fmt: skip
+
+
+def next_draws():
+    old = np.random.rand()  # noqa: NPY002
+    return [S.own.random(), S.old.rand(), S.python.random(), old, random.random()]
+
+
+@pytest.mark.parametrize("operator", [jitad.jacfwd, jitad.jacrev, jitad.jacobian])
+@pytest.mark.parametrize("f", DRAWING, ids=lambda f: f.__name__)
+def test_all_runs_draw_the_same(f, operator):
+    """Eagerly: a kernel draws nothing but from a seed."""
+    columns = []
+    for e in np.eye(5):
+        values = []
+        for h in (1e-6, -1e-6):
+            begin_drawing()
+            values.append(f(X + h * e))
+        columns.append((values[0] - values[1]) / 2e-6)
+    draws = next_draws()
+    begin_drawing()
+    got = operator(f)(X)
+    np.testing.assert_allclose(got, np.stack(columns, axis=-1), rtol=1e-7, atol=1e-8)
+    assert next_draws() == draws
+
+
+def test_what_runs_again_may_not_draw():
+    drawing = jitad.checkpoint(of_a_generator)
+    begin_drawing()
+    with pytest.raises(jitad.JitadError, match="writes to things outside"):
+        jitad.grad(lambda x: np.sum(drawing(x)))(X)
+    seeded = jitad.checkpoint(of_one_made_inside)
+    np.testing.assert_allclose(
+        jitad.grad(lambda x: np.sum(seeded(x)))(X),
+        jitad.grad(lambda x: np.sum(of_one_made_inside(x)))(X), rtol=1e-12,
+    )  # fmt: skip

@@ -161,6 +161,13 @@ def note(
         _here.written.setdefault((id(target), slot), (target, read, assign))
 
 
+def note_place(
+    target: object, slot: Any, read: Callable[[], Any], assign: Callable[[Any], None]
+) -> None:
+    """The same, of one that never holds what is differentiated."""
+    _remember((id(target), slot), read, assign, target)
+
+
 def note_container(container: Any) -> None:
     """A list, dict or set is about to be written."""
     if not isinstance(container, (list, dict, set)):
