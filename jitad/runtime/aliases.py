@@ -40,12 +40,13 @@ class Given:
         return now is not self.before
 
 
-def take(given: Sequence[Any], own: Sequence[Any]) -> None:
-    """These are arguments of the derivative that begins, and what the function gets for them."""
-    pairs = [p for pair in zip(given, own, strict=True) for p in parts(*pair)]
-    if len(pairs) > 1 or not leaves.is_array(given[0] if given else None):
-        times = Counter(identity(a) for a, _ in pairs if not leaves.is_array(a))
-        pairs = [(a, b) for a, b in pairs if leaves.is_array(a) or times[identity(a)] > 1]
+def take(given: Sequence[Any], own: Sequence[Any], leaves_: Sequence[tuple[Any, Any]] = ()) -> None:
+    """These are arguments of the derivative that begins, and what the function gets for them;
+    `leaves_` are pairs of leaves of those that are functions or objects.
+    """
+    pairs = pairs_of(given, own, leaves_)
+    times = Counter(identity(a) for a, _ in pairs if not leaves.is_array(a))
+    pairs = [(a, b) for a, b in pairs if leaves.is_array(a) or times[identity(a)] > 1]
     borrowed.take([Given(a, b, _content(b)) for a, b in pairs])
 
 
@@ -85,8 +86,16 @@ def _handles_overlap(a: ArrayHandle, b: ArrayHandle) -> bool:
     return len(plain) < 2 or share_memory(*plain)
 
 
-def parts(given: Any, own: Any) -> Iterator[tuple[Any, Any]]:
+def pairs_of(
+    given: Sequence[Any], own: Sequence[Any], leaves_: Sequence[tuple[Any, Any]]
+) -> list[tuple[Any, Any]]:
     """Arrays, and what else can be written to, with their counterparts."""
+    found = {id(b): (a, b) for pair in zip(given, own, strict=True) for a, b in _parts(*pair)}
+    found |= {id(b): (a, b) for a, b in leaves_ if leaves.is_array(a)}
+    return [*found.values()]
+
+
+def _parts(given: Any, own: Any) -> Iterator[tuple[Any, Any]]:
     if given is own:  # the caller's: it is met where it is read
         return
     if leaves.is_array(given):
@@ -100,7 +109,7 @@ def parts(given: Any, own: Any) -> Iterator[tuple[Any, Any]]:
     if len(found[1]) != len(fresh[1]):  # the function has made it longer or shorter
         return
     for pair in zip(found[1], fresh[1], strict=True):
-        yield from parts(*pair)
+        yield from _parts(*pair)
 
 
 def _content(own: Any) -> Any:

@@ -111,6 +111,7 @@ def _take(
     `given`: the caller's, of which these are copies.
     """
     inside: list[Any] = list(args)
+    callers, opened_leaves = args if given is None else given, list[tuple[Any, Any]]()
     taken: dict[int, _Argument] = {}
     for k, arg in enumerate(args):
         if k not in positions:
@@ -141,8 +142,10 @@ def _take(
                 got.append(leaves.passive(leaf))
                 numbers.append(None)
         inside[k] = unflatten(structure, got)
+        if (whole := opened(callers[k])) is not callers[k]:
+            opened_leaves += zip(flatten(whole)[0], got, strict=True)
         taken[k] = _Argument(sensitivities(as_records(structure)), flat, numbers)
-    aliases.take(args if given is None else given, inside)
+    aliases.take(callers, inside, opened_leaves)
     return inside, [taken[k] for k in positions]
 
 

@@ -136,7 +136,7 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
     params: list[Var] = []
     primals: list[Atom] = []
     numbers: list[Var | None] = []
-    arguments = []
+    arguments, taken = [], []
     for k in positions:
         leaves, structure = flatten(opened(args[k], _read_inside))
         got: list[Any] = []
@@ -155,6 +155,7 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
             primals.append(atom)
             numbers.append(var)
             got.append(is_one_of(dress(b, var, leaf), (leaf,)))
+            taken.append((leaf, got[-1]))
         if not found and not all_data:
             raise JitadTypeError(
                 f"{operator}: {place(f, k, '')} has no floats to differentiate with respect to",
@@ -181,14 +182,13 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
         places: list[int | None] = []
         for leaf in leaves:
             if isinstance(leaf, (Leaf, ArrayHandle)):
-                content = leaf.content if isinstance(leaf, ArrayHandle) else leaf
                 places.append(len(atoms))
-                atoms.append(b.atom(content))
+                atoms.append(b.atom(leaf.content if isinstance(leaf, ArrayHandle) else leaf))
             else:
                 places.append(None)
         own, writes = len(atoms), []
         seen: dict[int, Snapshot] = {}
-        distinct.scratched(trace, args, inside)
+        distinct.scratched(trace, args, inside, taken)
         for w in trace.journal.written():
             if w.slot == "_lost" and not isinstance(w.target, ArrayHandle):
                 trace.refuse_lost(w.target)

@@ -194,6 +194,44 @@ def test_the_eager_engine_has_the_callers_containers(name):
     np.testing.assert_allclose(grad(f)(*given()), want, rtol=1e-6, atol=1e-8)
 
 
+class Net:
+    """Which no dataclass is: a derivative by it opens it."""
+
+    def __init__(self, w, again):
+        self.w, self.again, self.all = w, again, [w]
+
+
+def writes_to_itself(net):
+    net.w[0] = net.w[1] ** 2
+    return net.again[0] * net.all[0][0] * net.w[2]
+
+
+def closing_over(a, b):
+    def f(x):
+        a[0] = x * a[1]
+        return b[0] * x
+
+    return f
+
+
+@pytest.mark.parametrize("operator", [grad, jit_grad])
+def test_derivatives_by_objects_and_functions(operator):
+    w = own()
+    for thing, f in ((Net(w, w), writes_to_itself), (Net(w, w[::-1]), writes_to_itself),
+                     (closing_over(w, w), lambda f: f(2.0))):  # fmt: skip
+        with pytest.raises(JitadError, match="shares memory"):
+            operator(f)(thing)
+    net = Net(own(), own())
+    net.all = [own()]
+    found = operator(writes_to_itself)(net)
+    found = found if isinstance(found, dict) else vars(found)
+    np.testing.assert_allclose(found["again"], [X[0] * X[2], 0.0, 0.0])
+    found = operator(lambda f: f(2.0))(closing_over(own(), own()))
+    np.testing.assert_allclose(found["b"], [2.0, 0.0, 0.0])
+    net = Net(w, w)
+    np.testing.assert_allclose(operator(lambda net: np.sum(net.w * net.again))(net)["w"], X)
+
+
 HELD = [X, 2.0]
 
 

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from jitad.errors import JitadError
-from jitad.runtime.aliases import parts
+from jitad.runtime.aliases import pairs_of
 from jitad.tape.types import Array
 from jitad.trace.around.captures import Captures
 from jitad.trace.around.paths import Guard, Input, Path, Root, shared
@@ -57,16 +57,19 @@ def keys_differ(captures: Captures) -> None:
         captures.guards.append(Guard(first, "distinct", tuple(others)))
 
 
-def scratched(trace: Trace, args: Sequence[Any], inside: Sequence[Any]) -> None:
+def scratched(
+    trace: Trace, args: Sequence[Any], inside: Sequence[Any], taken: Sequence[tuple[Any, Any]]
+) -> None:
     """What a derivative in the trace has written to, which ends here, and drops the writes.
 
-    `args` are its arguments, `inside` is what the function had in their place.
+    `args` are its arguments, `inside` is what the function had in their place, and `taken` are
+    pairs of their leaves.
     """
     journal, captures = trace.journal, trace.captures
     by_reference = {id(w.target): w.target for w in journal.written() if w.slot == "content"}
     captures.scratch.update(by_reference)
     written = {id(w.target) for w in journal.frames[-1].values()}
-    pairs = [p for pair in zip(args, inside, strict=True) for p in parts(*pair)]
+    pairs = pairs_of(args, inside, taken)
     for given, own in pairs:
         if own is given:
             continue
