@@ -46,8 +46,11 @@ def take(given: Sequence[Any], own: Sequence[Any], leaves_: Sequence[tuple[Any, 
     """
     pairs = pairs_of(given, own, leaves_)
     times = Counter(identity(a) for a, _ in pairs if not leaves.is_array(a))
-    pairs = [(a, b) for a, b in pairs if leaves.is_array(a) or times[identity(a)] > 1]
-    borrowed.take([Given(a, b, _content(b)) for a, b in pairs])
+    borrowed.take([
+        Given(a, b, _content(b)) for a, b in pairs
+        # an array that is the caller's own is met where it is read
+        if (a is not b if leaves.is_array(a) else times[identity(a)] > 1)
+    ])  # fmt: skip
 
 
 def check(
@@ -89,15 +92,13 @@ def _handles_overlap(a: ArrayHandle, b: ArrayHandle) -> bool:
 def pairs_of(
     given: Sequence[Any], own: Sequence[Any], leaves_: Sequence[tuple[Any, Any]]
 ) -> list[tuple[Any, Any]]:
-    """Arrays, and what else can be written to, with their counterparts."""
+    """Arrays, and what else can be written to, each with its counterpart, which is there once."""
     found = {id(b): (a, b) for pair in zip(given, own, strict=True) for a, b in _parts(*pair)}
     found |= {id(b): (a, b) for a, b in leaves_ if leaves.is_array(a)}
     return [*found.values()]
 
 
 def _parts(given: Any, own: Any) -> Iterator[tuple[Any, Any]]:
-    if given is own:  # the caller's: it is met where it is read
-        return
     if leaves.is_array(given):
         yield given, own
         return

@@ -232,6 +232,45 @@ def test_derivatives_by_objects_and_functions(operator):
     np.testing.assert_allclose(operator(lambda net: np.sum(net.w * net.again))(net)["w"], X)
 
 
+def reads_the_first(p, q):
+    q["w"] = q["w"] * 2.0
+    return np.sum(p["w"] ** 2)
+
+
+def reads_the_second(p, q):
+    p["w"] = p["w"] ** 2
+    return np.sum(q["w"] * p["w"])
+
+
+@pytest.mark.parametrize("operator", [grad, jit_grad, lambda f: jit(lambda p: grad(f)(p, p))])
+@pytest.mark.parametrize("f", [reads_the_first, reads_the_second], ids=lambda f: f.__name__)
+def test_one_of_two_is_differentiated(f, operator):
+    p = {"w": own()}
+    derivative = operator(f)
+    args = (p, p) if operator in (grad, jit_grad) else (p,)
+    with pytest.raises(JitadError, match=r"shares memory|one and the same|that is written"):
+        derivative(*args)
+    if len(args) == 2:
+        p = {"w": own()}
+        want = {"w": 2.0 * X if f is reads_the_first else 2.0 * X**2}
+        np.testing.assert_allclose(derivative(p, {"w": own()})["w"], want["w"])
+
+
+@pytest.mark.parametrize("operator", [jit, lambda f: f])
+def test_intermediate_arrays(operator):
+    def second(x):
+        y = x * 2.0
+        return np.sum(grad(lambda y, a: to_another(y, a, 1.0 * y))(y, y))
+
+    def first(x):
+        y = x * 2.0
+        return np.sum(grad(lambda y, a: of_what_is_differentiated(y, a, 1.0 * y))(y, y))
+
+    for f in (first, second):
+        with pytest.raises(JitadError, match="that is written"):
+            operator(f)(own())
+
+
 HELD = [X, 2.0]
 
 

@@ -6,6 +6,7 @@ ask which are not, and a write to one of them must not be a write to another.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -66,18 +67,18 @@ def scratched(
     pairs of their leaves.
     """
     journal, captures = trace.journal, trace.captures
-    by_reference = {id(w.target): w.target for w in journal.written() if w.slot == "content"}
-    captures.scratch.update(by_reference)
+    by_reference = {id(w.target) for w in journal.written() if w.slot != "_lost"}
+    captures.scratch |= {id(w.target): w.target for w in journal.written() if w.slot == "content"}
     written = {id(w.target) for w in journal.frames[-1].values()}
-    pairs = pairs_of(args, inside, taken)
-    for given, own in pairs:
+    pairs = [(getattr(a, "roots", (a,)), a, b) for a, b in pairs_of(args, inside, taken)]
+    times = Counter(id(r) for roots, _, _ in pairs for r in roots)
+    for its_roots, given, own in pairs:
         if own is given:
             continue
-        roots = {id(r): r for r in getattr(given, "roots", (given,))}
-        times = sum(not roots.keys().isdisjoint(map(id, getattr(a, "roots", (a,))))
-                    for a, _ in pairs)  # fmt: skip
+        roots = {id(r): r for r in its_roots}
         by_itself = id(own) in written
-        if (by_itself and times > 1) or not roots.keys().isdisjoint(by_reference):
+        twice = any(times[r] > 1 for r in roots)
+        if (by_itself and twice) or not roots.keys().isdisjoint(by_reference):
             raise JitadError(
                 f"an argument ({type(given).__name__}) that is written in a derivative is, or "
                 "shares memory with, another one that the function was given", trace.builder.pos,
