@@ -12,7 +12,7 @@ import gc
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from types import BuiltinFunctionType, FrameType, FunctionType, ModuleType
 from typing import Any
 
@@ -21,39 +21,29 @@ import numpy as np
 from jitad.errors import JitadError
 from jitad.trace import ongoing
 from jitad.trace.around import outside
+from jitad.trace.context import assign
 from jitad.trace.pointwise import pushed
 from jitad.values.array import ArrayHandle
+from jitad.values.journal import Write
 from jitad.values.number import Number
 from jitad.where import caller
 
 Function = Callable[..., Any]
-_Place = tuple[Callable[[Any], None], Any, Any]  # what assigns to it; the old value, and the new
 
 
 class FirstRun:
     """A context around the first run of a function, which then knows what that has written."""
 
     def __init__(self) -> None:
-        self.places: list[_Place] = []
+        self.writes: list[tuple[Write, Any]] = []  # with the old values, and the new ones
 
     def __enter__(self) -> FirstRun:
-        trace = ongoing.current()
         self.stack = ExitStack()
-        if trace is None:
-            noted = self.stack.enter_context(outside.noting())
-            self.stack.callback(lambda: self.places.extend(
-                (assign, old, read()) for read, assign, old, _ in noted.values()
-            ))  # fmt: skip
-        else:
-            trace.journal.open()
+        noted = self.stack.enter_context(_noting())
+        self.stack.callback(lambda: self.writes.extend((w, w.read()) for w in _kept(noted)))
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
-        trace = ongoing.current()
-        if trace is not None and kind is None:
-            writes = [w for w in trace.journal.written() if w.slot not in ("content", "_lost")]
-            self.places = [(w.assign, w.old, w.read()) for w in writes]
-            trace.journal.merge()
+    def __exit__(self, *rest: Any) -> None:
         self.stack.close()
 
     def again(
@@ -70,29 +60,37 @@ class FirstRun:
     @contextmanager
     def _undone(self) -> Iterator[None]:
         """Around another run, of which nothing stays."""
-        trace = ongoing.current()
-        for assign, old, _ in reversed(self.places):
-            assign(old)
-        if trace is not None:
-            trace.journal.open()
-            yield  # a trace that fails begins anew
-            trace.journal.forget()
-        else:
-            with taken_back():
-                yield
-        for assign, _, new in self.places:
-            assign(new)
+        for w, _ in reversed(self.writes):
+            assign(w, w.old)
+        with taken_back():
+            yield
+        for w, new in self.writes:
+            assign(w, new)
 
 
 @contextmanager
 def taken_back() -> Iterator[None]:
-    """Around a run by the eager engine of which nothing stays."""
+    """Around a run of which nothing stays."""
+    noted: dict[Any, Write] = {}
     try:
-        with outside.noting() as noted:
+        with _noting() as noted:
             yield
     finally:
-        for _, assign, old, _ in reversed(noted.values()):
-            assign(old)
+        for w in reversed([*_kept(noted)]):
+            assign(w, w.old)
+
+
+def _noting() -> AbstractContextManager[dict[Any, Write]]:
+    trace = ongoing.current()
+    return outside.noting() if trace is None else trace.journal.watching()
+
+
+def _kept(noted: dict[Any, Write]) -> Iterator[Write]:
+    """What is neither an array, of which a derivative writes to none, nor the trace's own."""
+    return (w for w in noted.values() if w.slot not in _OTHERS and w.slot[0] != "state")
+
+
+_OTHERS = ("content", "_lost", "begun")
 
 
 def leaving_nothing(name: str, f: Function, numbers: bool = False) -> Function:
@@ -116,14 +114,14 @@ def leaving_nothing(name: str, f: Function, numbers: bool = False) -> Function:
     return run
 
 
-def _written(noted: Mapping[Any, outside.Noted], numbers: bool) -> list[Any]:
+def _written(noted: Mapping[Any, Write], numbers: bool) -> list[Any]:
     """What was written to, each thing once; with numbers, or with anything."""
     found = {}
-    for read, _, old, target in noted.values():
-        before = set(map(id, _elements(old)))
-        fresh = (v for v in _elements(read()) if id(v) not in before)
+    for w in noted.values():
+        before = set(map(id, _elements(w.old)))
+        fresh = (v for v in _elements(w.read()) if id(v) not in before)
         if not numbers or any(isinstance(v, _NUMBERS) for v in fresh):
-            found[id(target)] = target
+            found[id(w.target)] = w.target
     return [*found.values()]
 
 

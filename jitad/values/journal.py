@@ -121,6 +121,7 @@ class Journal:
         self.stale: dict[int, str] = {}  # objects, not arrays, that may not be read any more
         self.iterated = Iterated(self.is_made)
         self.refused: Callable[[frozenset[Any]], None] | None = None  # asked before an error
+        self.watched: list[dict[Place, Write]] = []  # first writes since, for those who ask
         self.sessions = 0
         self.fresh: list[dict[int, object]] = [{}]  # objects made in each frame
         self.ever_made: set[int] = set()
@@ -281,25 +282,25 @@ class Journal:
         held = self.held.pop()
         self.held[-1].update(held)
 
-    def forget(self) -> None:
-        """Make the innermost frame part of the one around it, but for writes to older objects,
-        which hold again what they held.
-        """
-        frame, fresh = self.frames[-1], self.fresh[-1]
-        for place, w in reversed([*frame.items()]):
-            if id(w.target) not in fresh:
-                w.restore()
-                del frame[place]
-        self.merge()
-
     def written(self) -> list[Write]:
         """The first write of the innermost frame to every place, in order, to older objects."""
         fresh = self.fresh[-1]
         return [w for w in self.frames[-1].values() if id(w.target) not in fresh]
 
     def noted(self, target: object, slot: Any) -> bool:
-        """True where the innermost frame has the old value already."""
-        return (id(target), slot) in self.frames[-1]
+        """True where all who keep old values have this one."""
+        place = (id(target), slot)
+        return place in self.frames[-1] and all(place in w for w in self.watched)
+
+    @contextmanager
+    def watching(self) -> Iterator[dict[Place, Write]]:
+        """Gives the first write to every place meanwhile, whatever frames begin and end."""
+        found: dict[Place, Write] = {}
+        self.watched.append(found)
+        try:
+            yield found
+        finally:
+            self.watched = [w for w in self.watched if w is not found]
 
     def touched(self, target: object, slot: Any) -> bool:
         """True where the trace has written this place, so that its value is the trace's own."""
@@ -404,7 +405,9 @@ def record(
     for given in getattr(target, "_given", ()) if hasattr(target, "_parent") else ():  # an array
         given.written = True
     if not journal.noted(target, slot):
-        journal.frames[-1][(id(target), slot)] = Write(target, slot, old, read, assign)
+        write = Write(target, slot, old, read, assign)
+        for noted in (journal.frames[-1], *journal.watched):
+            noted.setdefault(write.place, write)
     if journal.joins and slot != "_lost":
         journal.retire_others(target)
 

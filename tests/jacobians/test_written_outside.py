@@ -156,6 +156,101 @@ def test_an_error_leaves_what_was_there():
             (operator(fails) if operator is jitad.jacfwd else operator)(X)
 
 
+# -- inside of other functions --------------------------------------------------------------------
+
+
+def _adds(x):
+    S.total += x[0]
+    NUMBERS[0] = NUMBERS[0] * x[1]
+    return S.total * NUMBERS[0] * x
+
+
+def _may_raise(x):
+    S.total += x[0]
+    if x[1] > 1.0:
+        raise ValueError("too large")
+    return S.total * x
+
+
+def _sum_of(matrix, x):
+    y = x * 2.0
+    y[0] = S.total * x[1]
+    S.total = S.total + 1.0
+    return np.sum(np.dot(matrix, y))
+
+
+def in_a_try(x):
+    try:
+        matrix = jitad.jacfwd(_may_raise)(x)
+    except ValueError:
+        matrix = np.eye(len(x))
+    return _sum_of(matrix, x)
+
+
+def in_a_branch(x):
+    if x[0] > 0.3:
+        matrix = jitad.jacfwd(_adds)(x)
+    else:
+        matrix = np.eye(len(x)) * S.total
+    return _sum_of(matrix, x) * NUMBERS[0]
+
+
+def in_a_counted_loop(x):
+    total = 0.0
+    for k in range(3):
+        total += _sum_of(jitad.jacfwd(_adds)(x * (1.0 + 0.1 * k)), x)
+    return total * S.total * NUMBERS[0]
+
+
+def in_an_open_loop(x):
+    total, k = 0.0, 0
+    while total < 40.0 and k < 4:
+        total = total + np.sum(jitad.jacobian(_adds)(x)) * S.total
+        k += 1
+    return total * NUMBERS[0]
+
+
+def of_a_function_around(x):
+    count = [0.0]
+
+    def inner(u):
+        count[0] += u[1]
+        return u * count[0]
+
+    matrix = jitad.jacfwd(inner)(x)
+    return np.sum(np.dot(matrix, x)) * count[0]
+
+
+def of_a_hessian(x):
+    def scalar(u):
+        S.total = S.total * u[0] + 1.0
+        return S.total * np.sum(u**2)
+
+    return np.sum(jitad.hessian(scalar)(x)) * S.total
+
+
+AROUND = [in_a_try, in_a_branch, in_a_counted_loop, in_an_open_loop, of_a_function_around,
+          of_a_hessian]  # fmt: skip
+
+
+@pytest.mark.parametrize("at", [X, X * 0.6], ids=["one way", "another"])
+@pytest.mark.parametrize("f", AROUND, ids=lambda f: f.__name__)
+def test_inside_of_other_functions(f, at):
+    """The eager engine runs each as Python does; kernels do the same, and derivatives."""
+    begin()
+    value = f(at)
+    then = state()
+    h = 1e-5
+    want = [(anew(f)(at + h * e) - anew(f)(at - h * e)) / (2.0 * h) for e in np.eye(len(at))]
+    begin()
+    assert jitad.jit(f)(at) == pytest.approx(value, rel=1e-12)
+    assert state() == pytest.approx(then, rel=1e-12)
+    for operator in (jitad.grad, jitad.jit_grad):
+        begin()
+        np.testing.assert_allclose(operator(f)(at), want, rtol=1e-5, atol=1e-6)
+        assert state() == pytest.approx(then, rel=1e-12)
+
+
 # -- random numbers -------------------------------------------------------------------------------
 
 

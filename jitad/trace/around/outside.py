@@ -27,15 +27,12 @@ from jitad.structures import as_pythons, identity
 from jitad.trace.around.containers import refill
 from jitad.values import borrowed
 from jitad.values.array import ArrayHandle
-from jitad.values.journal import MISSING
+from jitad.values.journal import MISSING, Write
 from jitad.values.memory import share_memory
 from jitad.values.number import Number
 from jitad.values.registry import lend
 from jitad.values.stand_ins import adopt
 from jitad.where import caller, innermost
-
-# How a place is read and written, what it held, and what it is a place of.
-Noted = tuple[Callable[[], Any], Callable[[Any], None], Any, Any]
 
 
 class _Thread(threading.local):
@@ -51,7 +48,7 @@ class _Thread(threading.local):
         self.arrays: dict[int, tuple[np.ndarray[Any, Any], ArrayHandle]] = {}
         self.numbas: dict[int, tuple[Any, Any, Any]] = {}  # what Numba holds, as Python's; before
         self.changed: set[int] = set()  # handles that were written
-        self.noted: list[dict[Any, Noted]] = []  # what was written since, for those who ask
+        self.noted: list[dict[Any, Write]] = []  # what was written since, for those who ask
 
 
 _here = _Thread()
@@ -122,11 +119,11 @@ def _make_plain() -> None:
             for name, value in vars(python).items():
                 if value is not vars(before)[name]:
                     read, assign = partial(getattr, thing, name), partial(setattr, thing, name)
-                    _remember((identity(thing), name), read, assign, thing)
+                    _remember(thing, ("attr", name), read, assign)
                     assign(_plain(value, done))
         elif [*map(id, _parts(python))] != [*map(id, _parts(before))]:
             read, assign = partial(as_pythons, thing), partial(refill, thing)
-            _remember(identity(thing), read, assign, thing)
+            _remember(thing, "items", read, assign)
             refill(thing, _plain(python, done))
 
 
@@ -156,7 +153,7 @@ def note(
     target: object, slot: Any, read: Callable[[], Any], assign: Callable[[Any], None]
 ) -> None:
     """A place (an attribute, a cell, a global) is about to be written."""
-    _remember((id(target), slot), read, assign, target)
+    _remember(target, slot, read, assign)
     if _here.depth:
         _here.written.setdefault((id(target), slot), (target, read, assign))
 
@@ -165,7 +162,7 @@ def note_place(
     target: object, slot: Any, read: Callable[[], Any], assign: Callable[[Any], None]
 ) -> None:
     """The same, of one that never holds what is differentiated."""
-    _remember((id(target), slot), read, assign, target)
+    _remember(target, slot, read, assign)
 
 
 def note_container(container: Any) -> None:
@@ -173,17 +170,18 @@ def note_container(container: Any) -> None:
     if not isinstance(container, (list, dict, set)):
         return
     read, assign = partial(copy.copy, container), partial(refill, container)
-    _remember(id(container), read, assign, container)
+    _remember(container, "items", read, assign)
     if _here.depth:
         _here.containers.setdefault(id(container), container)
 
 
 def _remember(
-    place: Any, read: Callable[[], Any], assign: Callable[[Any], None], target: Any
+    target: Any, slot: Any, read: Callable[[], Any], assign: Callable[[Any], None]
 ) -> None:
+    place = identity(target), slot
     for noted in _here.noted:
         if place not in noted:
-            noted[place] = read, assign, read(), target
+            noted[place] = Write(target, slot, read(), read, assign)
 
 
 def noted_things() -> list[Any]:
@@ -192,9 +190,9 @@ def noted_things() -> list[Any]:
 
 
 @contextmanager
-def noting() -> Iterator[dict[Any, Noted]]:
+def noting() -> Iterator[dict[Any, Write]]:
     """Gives all places that are written meanwhile, in the order of their first writes."""
-    noted: dict[Any, Noted] = {}
+    noted: dict[Any, Write] = {}
     _here.noted.append(noted)
     try:
         yield noted
