@@ -63,7 +63,7 @@ class _Entries(Derivative):
         xs = [x for k in positions for x in flatten(args[k])[0] if is_real(x)]
         if self.operator == "columns":
             with FirstRun() as run:
-                hooks.call(f, *args)
+                vjp(f, *args)
 
             def products(directions: list[list[Any]]) -> list[Any]:
                 along = [_placed(args, positions, iter(d)) for d in directions]

@@ -93,7 +93,7 @@ class Custom:
         rules, rest = self._rules(args)
         if trace is not None:
             return traced.call(rules, rest)
-        f, jvp, forward = (g and leaving_nothing(rules.name, g, numbers=True)
+        f, jvp, forward = (g and leaving_nothing(rules.name, g, "new numbers")
                            for g in (rules.f, rules.jvp, rules.forward))  # fmt: skip
         assert f is not None
         own = replace(rules, f=f, jvp=jvp, forward=forward, apart=taken_back)

@@ -63,7 +63,7 @@ def checkpointed_loop(
     ------
     JitadTypeError : `count` is neither an int nor a function.
     JitadMemoryError : `memory` is too small for the records of one step (compiled).
-    JitadError : when differentiated eagerly: `step` writes to things outside.
+    JitadError : when differentiated eagerly: `step` writes numbers to things outside.
 
     Source: A. Griewank & A. Walther, *Algorithm 799: revolve*, ACM TOMS 26 (2000).
 
@@ -147,6 +147,6 @@ def _parted(
             return _parted(step, state, first, last, args, slots, leaf)
 
         name = getattr(step, "__name__", "step")
-        state = eager.checkpointed(name, leaving_nothing(name, part), (state, *args))
+        state = eager.checkpointed(name, leaving_nothing(name, part, "numbers"), (state, *args))
         first, slots = middle, slots - 1
     return hooks.call(repeated.times, step, state, first, last, args)

@@ -93,16 +93,17 @@ def _kept(noted: dict[Any, Write]) -> Iterator[Write]:
 _OTHERS = ("content", "_lost", "begun")
 
 
-def leaving_nothing(name: str, f: Function, numbers: bool = False) -> Function:
+def leaving_nothing(name: str, f: Function, what: str = "anything") -> Function:
     """f for the eager engine, which must write to nothing that is there when it has ended.
 
-    `numbers`: write no floats and arrays, that is.
+    `what` counts: "anything"; "numbers", floats and arrays that come or go, if it may count how
+    often it is called; "new numbers", if it runs once.
     """
 
     def run(*args: Any) -> Any:
         with outside.noting() as noted:
             out = f(*args)
-        targets = _written(noted, numbers)
+        targets = _written(noted, what)
         noted.clear()
         if targets and _outlive(targets, out):
             raise JitadError(
@@ -114,13 +115,14 @@ def leaving_nothing(name: str, f: Function, numbers: bool = False) -> Function:
     return run
 
 
-def _written(noted: Mapping[Any, Write], numbers: bool) -> list[Any]:
-    """What was written to, each thing once; with numbers, or with anything."""
+def _written(noted: Mapping[Any, Write], what: str) -> list[Any]:
+    """What was written to, each thing once."""
     found = {}
     for w in noted.values():
-        before = set(map(id, _elements(w.old)))
-        fresh = (v for v in _elements(w.read()) if id(v) not in before)
-        if not numbers or any(isinstance(v, _NUMBERS) for v in fresh):
+        old, new = ({id(v): v for v in _elements(x)} for x in (w.old, w.read()))
+        changed = [new[k] for k in new.keys() - old.keys()]
+        changed += [old[k] for k in old.keys() - new.keys()] if what == "numbers" else []
+        if what == "anything" or any(isinstance(v, _NUMBERS) for v in changed):
             found[id(w.target)] = w.target
     return [*found.values()]
 

@@ -345,7 +345,7 @@ def _run(
     tangents = [direction[name] for name in names]
     values, slopes = engine(
         lambda p, t, *others: _jvp(f, positions, p, t, others), tuple(some), tuple(tangents),
-        *given,
+        *fresh(args).values(),
     )  # fmt: skip
     _same_values("forward", values, plain, rounding, branches)
     scale = 1 + np.max(np.abs(truth), initial=0.0)
@@ -355,7 +355,8 @@ def _run(
     _close("forward mode", slope, truth, loose * scale)
     seeds = _seeds(plain, number)
     values, adjoints = engine(
-        lambda p, ct, *others: _vjp(f, positions, p, ct, others), tuple(some), seeds, *given
+        lambda p, ct, *others: _vjp(f, positions, p, ct, others), tuple(some), seeds,
+        *fresh(args).values(),
     )
     _same_values("reverse", values, plain, rounding, branches)
     outer = sum(_dot(ct, t) for ct, t in zip(seeds, slopes, strict=True))
