@@ -24,7 +24,7 @@ from jitad.trace.around import outside
 from jitad.trace.context import assign
 from jitad.trace.pointwise import pushed
 from jitad.values.array import ArrayHandle
-from jitad.values.journal import Write
+from jitad.values.journal import MADE, Write
 from jitad.values.number import Number
 from jitad.where import caller
 
@@ -86,11 +86,14 @@ def _noting() -> AbstractContextManager[dict[Any, Write]]:
 
 
 def _kept(noted: dict[Any, Write]) -> Iterator[Write]:
-    """What is neither an array, of which a derivative writes to none, nor the trace's own."""
-    return (w for w in noted.values() if w.slot not in _OTHERS and w.slot[0] != "state")
+    """What is no array, of which a derivative writes to none, nor made in the run."""
+    return (
+        w for w in noted.values()
+        if w.slot not in _OTHERS and w.slot[0] != "state" and (id(w.target), MADE) not in noted
+    )  # fmt: skip
 
 
-_OTHERS = ("content", "_lost", "begun")
+_OTHERS = ("content", "_lost", "begun", MADE)
 
 
 def leaving_nothing(name: str, f: Function, what: str = "anything") -> Function:

@@ -53,14 +53,13 @@ class Write:
         self.assign(self.old)
 
 
+MADE = "_made"
 STALE = (
     "this may be the same as what was written meanwhile under another name: "
     "a branch or loop chose between them. Copy one of them first."
 )
 
-
 GONE = "this was made in a branch, a loop or a derivative, and kept where a trace doesn't look"
-
 
 MEMORY = (
     "this may be a view of what was written meanwhile, or a copy: NumPy reshapes by a view where "
@@ -294,7 +293,7 @@ class Journal:
 
     @contextmanager
     def watching(self) -> Iterator[dict[Place, Write]]:
-        """Gives the first write to every place meanwhile, whatever frames begin and end."""
+        """Gives the first write to every place meanwhile; what is made has one to `MADE`."""
         found: dict[Place, Write] = {}
         self.watched.append(found)
         try:
@@ -342,6 +341,8 @@ class Journal:
         is_generator = type(thing) is GeneratorType
         self.fresh[-1][id(thing)] = ref(thing, self._ended) if is_generator else thing
         self.ever_made.add(id(thing))
+        for found in self.watched:
+            found[(id(thing), MADE)] = Write(thing, MADE, None, lambda: None, lambda _: None)
 
     def _ended(self, gone: ref[Any]) -> None:
         for fresh in self.fresh:
