@@ -139,6 +139,11 @@ def identity(thing: Any) -> int:
     return id(thing) if node is None else node.place(thing)
 
 
+def is_one(a: Any, b: Any) -> bool:
+    """Are two names of one thing?"""
+    return a is b or (type(a) is type(b) and identity(a) == identity(b))
+
+
 def flatten(value: Any) -> tuple[list[Any], Structure]:
     """The leaves in order, and the structure that they came from."""
     leaves: list[Any] = []

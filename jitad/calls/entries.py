@@ -18,10 +18,10 @@ import numpy as np
 
 from jitad.calls import outputs
 from jitad.emit import native
-from jitad.structures import Structure, is_plain_dataclass, registered
+from jitad.structures import Structure, is_one, is_plain_dataclass, registered
 from jitad.tape.types import Array
 from jitad.trace.around.floatlists import Floats, as_array, is_long
-from jitad.trace.around.paths import Guard, Path, by_keys, cell_of, is_one, of_type, part_of
+from jitad.trace.around.paths import Guard, Path, by_keys, cell_of, of_type, part_of
 from jitad.trace.joins.forms import Form, Handle, Keep, Number, Record
 from jitad.trace.joins.state import CONTENT, Num, Obj
 from jitad.trace.ongoing import alone

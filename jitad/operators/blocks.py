@@ -22,7 +22,7 @@ from jitad.structures import ZERO, Structure, flatten, unflatten
 from jitad.tape.build import Leaf
 from jitad.trace import hooks
 from jitad.trace.pointwise import Fixed
-from jitad.trace.runs import FirstRun
+from jitad.trace.runs import first_run
 from jitad.values.number import Number
 from jitad.where import caller
 
@@ -71,7 +71,7 @@ class Point:
                     "to", caller(), "Pass a float (3.0 instead of 3), or choose other argnums.",
                 )  # fmt: skip
             self.arguments.append(structure)
-        with FirstRun() as self.run:
+        with first_run() as self.run:
             self.value, self.pullback = vjp(self.f, *args)
         leaves, self.result = flatten(self.value)
         self.ys = [

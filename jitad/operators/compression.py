@@ -25,7 +25,7 @@ from jitad.sparsity.propagate import pattern as propagated
 from jitad.specialise.pipeline import stages
 from jitad.structures import ZERO, flatten, unflatten
 from jitad.trace import hooks, ongoing, operators
-from jitad.trace.runs import FirstRun
+from jitad.trace.runs import first_run
 from jitad.trace.traced import Traced
 
 Function = Callable[..., Any]
@@ -62,7 +62,7 @@ class _Entries(Derivative):
         positions = positions_of(self.argnums, len(args), self.operator)
         xs = [x for k in positions for x in flatten(args[k])[0] if is_real(x)]
         if self.operator == "columns":
-            with FirstRun() as run:
+            with first_run() as run:
                 vjp(f, *args)
 
             def products(directions: list[list[Any]]) -> list[Any]:

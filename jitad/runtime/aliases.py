@@ -17,7 +17,7 @@ import numpy as np
 
 from jitad.errors import JitadError
 from jitad.runtime import leaves
-from jitad.structures import children_of, identity
+from jitad.structures import children_of, identity, is_one
 from jitad.values import borrowed
 from jitad.values.array import ArrayHandle
 from jitad.values.memory import share_memory
@@ -79,7 +79,7 @@ def _are_one(a: Any, b: Any) -> bool:
         return share_memory(a, b)
     if isinstance(a, ArrayHandle) and isinstance(b, ArrayHandle):
         return _handles_overlap(a, b)
-    return type(a) is type(b) and identity(a) == identity(b)
+    return is_one(a, b)
 
 
 def _handles_overlap(a: ArrayHandle, b: ArrayHandle) -> bool:

@@ -23,7 +23,7 @@ class Commit:
     """A write that outlives the call: see `Traced.commit`."""
 
     path: Path  # of what is written to
-    slot: Any  # "content", "items", ("cell", name), ("attr", name), or the name of a global
+    slot: Any  # "content", "items", "appended", ("cell", name), ("attr", name), ("global", name)
     output: Output | None  # None: the thing is deleted
 
     def prepared(
@@ -54,7 +54,7 @@ class Commit:
                     setattr(target, name, value)
                 elif hasattr(target, name):
                     delattr(target, name)
-            case str(name):
+            case ("global", name):
                 module = target.__globals__
                 if value is MISSING:
                     module.pop(name, None)

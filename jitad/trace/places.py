@@ -87,7 +87,7 @@ def glob(value: Any, name: str, whole: bool = True) -> Any:
     frame = sys._getframe(1)
     module = frame.f_globals
     path = trace.captures.path_of(module)
-    if path is None or trace.journal.touched(module, name):
+    if path is None or trace.journal.touched(module, ("global", name)):
         return value
     if name not in module:  # a builtin, until there is a global variable of the name
         if not is_library_file(frame.f_code.co_filename):
@@ -113,7 +113,7 @@ def note_global(name: str) -> None:
     def read() -> Any:
         return module.get(name, MISSING)
 
-    _note_place(module, name, read, assign, ("global", name))
+    _note_place(module, ("global", name), read, assign, ("global", name))
 
 
 def own(variables: FunctionType) -> None:

@@ -78,7 +78,7 @@ def drawing(f: Any, args: tuple[Any, ...]) -> Any:
     """
     for owner in (getattr(f, "__self__", None), *args[:1]):
         if isinstance(owner, _KINDS):
-            outside.note_place(owner, "state", partial(_state, owner), partial(_set_state, owner))
+            outside.note_place(owner, "drawn", partial(_state, owner), partial(_set_state, owner))
     if getattr(f, "__name__", "") == "shuffle" and any(isinstance(a, ArrayHandle) for a in args):
         return partial(_shuffled, f)
     if getattr(f, "__name__", "") not in _SHIFTED or not args or not isinstance(args[0], _KINDS):

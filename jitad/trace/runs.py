@@ -11,8 +11,8 @@ from __future__ import annotations
 import gc
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from types import BuiltinFunctionType, FrameType, FunctionType, ModuleType
 from typing import Any
 
@@ -21,6 +21,7 @@ import numpy as np
 from jitad.errors import JitadError
 from jitad.trace import ongoing
 from jitad.trace.around import outside
+from jitad.trace.around.containers import elements
 from jitad.trace.context import assign
 from jitad.trace.pointwise import pushed
 from jitad.values.array import ArrayHandle
@@ -32,19 +33,10 @@ Function = Callable[..., Any]
 
 
 class FirstRun:
-    """A context around the first run of a function, which then knows what that has written."""
+    """The first run of a function, as which others begin; see `first_run`."""
 
     def __init__(self) -> None:
         self.writes: list[tuple[Write, Any]] = []  # with the old values, and the new ones
-
-    def __enter__(self) -> FirstRun:
-        self.stack = ExitStack()
-        noted = self.stack.enter_context(_noting())
-        self.stack.callback(lambda: self.writes.extend((w, w.read()) for w in _kept(noted)))
-        return self
-
-    def __exit__(self, *rest: Any) -> None:
-        self.stack.close()
 
     def again(
         self, f: Function, primals: tuple[Any, ...], directions: list[tuple[Any, ...]]
@@ -69,15 +61,23 @@ class FirstRun:
 
 
 @contextmanager
+def first_run() -> Iterator[FirstRun]:
+    """Around a run, of which it is known afterwards what it has written."""
+    out = FirstRun()
+    with _noting() as noted:
+        yield out
+    out.writes += [(w, w.read()) for w in _kept(noted)]
+
+
+@contextmanager
 def taken_back() -> Iterator[None]:
     """Around a run of which nothing stays."""
-    noted: dict[Any, Write] = {}
-    try:
-        with _noting() as noted:
+    with _noting() as noted:
+        try:
             yield
-    finally:
-        for w in reversed([*_kept(noted)]):
-            assign(w, w.old)
+        finally:
+            for w in reversed([*_kept(noted)]):
+                assign(w, w.old)
 
 
 def _noting() -> AbstractContextManager[dict[Any, Write]]:
@@ -122,18 +122,12 @@ def _written(noted: Mapping[Any, Write], what: str) -> list[Any]:
     """What was written to, each thing once."""
     found = {}
     for w in noted.values():
-        old, new = ({id(v): v for v in _elements(x)} for x in (w.old, w.read()))
+        old, new = ({id(v): v for v in elements(x)} for x in (w.old, w.read()))
         changed = [new[k] for k in new.keys() - old.keys()]
         changed += [old[k] for k in old.keys() - new.keys()] if what == "numbers" else []
         if what == "anything" or any(isinstance(v, _NUMBERS) for v in changed):
             found[id(w.target)] = w.target
     return [*found.values()]
-
-
-def _elements(value: Any) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return [*value, *value.values()]
-    return value if isinstance(value, (list, tuple, set)) else (value,)
 
 
 _NUMBERS = (float, complex, np.floating, np.ndarray, ArrayHandle, Number)

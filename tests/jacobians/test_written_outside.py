@@ -328,3 +328,45 @@ def test_what_runs_again_may_not_draw():
         jitad.grad(lambda x: np.sum(seeded(x)))(X),
         jitad.grad(lambda x: np.sum(of_one_made_inside(x)))(X), rtol=1e-12,
     )  # fmt: skip
+
+
+# -- names of globals that slots of the engine have, too ------------------------------------------
+
+content = items = appended = begun = 1.0
+
+
+def of_content(x):
+    global content
+    content = content * x[0]
+    return content * x
+
+
+def of_items(x):
+    global items
+    items = items * x[0]
+    return items * x
+
+
+def of_appended(x):
+    global appended
+    appended = appended * x[0]
+    return appended * x
+
+
+def of_begun(x):
+    global begun
+    begun = begun * x[0]
+    return begun * x
+
+
+@pytest.mark.parametrize("f", [of_content, of_items, of_appended, of_begun],
+                         ids=lambda f: f.__name__)  # fmt: skip
+def test_a_global_variable_may_have_any_name(f):
+    name, space = f.__name__[3:], globals()
+    want = X[0] * np.eye(5)
+    want[:, 0] += X
+    for way in (jitad.jacfwd, lambda f: jitad.jit(jitad.jacfwd(f)), jitad.jit):
+        space[name] = 1.0
+        got = way(f)(X)
+        np.testing.assert_allclose(got, X[0] * X if way is jitad.jit else want, rtol=1e-12)
+        assert space[name] == X[0]

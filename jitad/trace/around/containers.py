@@ -106,6 +106,13 @@ def refill(container: Any, content: Any) -> None:
         container.update(content)
 
 
+def elements(value: Any) -> list[Any]:
+    """What a list, a tuple, a dict (its keys, too) or a set holds; anything else alone."""
+    if isinstance(value, dict):
+        return [*value, *value.values()]
+    return [*value] if isinstance(value, (list, tuple, set)) else [value]
+
+
 def _restorer(container: Any) -> Callable[[], None]:
     return functools.partial(refill, container, container.copy())
 

@@ -24,7 +24,7 @@ from jitad.room import Room
 from jitad.runtime import aliases, leaves
 from jitad.runtime.tags import alive
 from jitad.structures import as_pythons, identity
-from jitad.trace.around.containers import refill
+from jitad.trace.around.containers import elements, refill
 from jitad.values import borrowed
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING, Write
@@ -121,14 +121,10 @@ def _make_plain() -> None:
                     read, assign = partial(getattr, thing, name), partial(setattr, thing, name)
                     _remember(thing, ("attr", name), read, assign)
                     assign(_plain(value, done))
-        elif [*map(id, _parts(python))] != [*map(id, _parts(before))]:
+        elif [*map(id, elements(python))] != [*map(id, elements(before))]:
             read, assign = partial(as_pythons, thing), partial(refill, thing)
             _remember(thing, "items", read, assign)
             refill(thing, _plain(python, done))
-
-
-def _parts(container: Any) -> list[Any]:
-    return [x for kv in container.items() for x in kv] if isinstance(container, dict) else container
 
 
 def _check_disjoint(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadError
-from jitad.structures import identity, registered
+from jitad.structures import identity, is_one, registered
 from jitad.tape.ir import Pos, Var
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.trace.around.floatlists import as_array, is_long
@@ -207,11 +207,6 @@ def shape_of(container: Any) -> tuple[Any, ...]:
 def by_keys(kind: type) -> bool:
     """Is it a class of dicts, of Python's or of Numba's?"""
     return not issubclass(kind, (list, tuple)) and hasattr(kind, "keys")
-
-
-def is_one(a: Any, b: Any) -> bool:
-    """Are two names of one thing?"""
-    return a is b or (type(a) is type(b) and identity(a) == identity(b))
 
 
 def overlap(
