@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 CHUNK = 40
-KINDS = ("numbers", "arrays", "things")
+KINDS = ("numbers", "arrays", "things", "memory")
 SECONDS = 120  # for one program, which takes less than one: a pass that does not end is a finding
 
 
@@ -40,6 +40,8 @@ def _too_long(*_: object) -> None:
 
 def ways_of(kind: str, number: int, native: int, second: int) -> tuple[str, ...]:
     ways = ["eager", "emitted"]
+    if kind == "memory":
+        return (*ways, "native") if native and number % native == 0 else tuple(ways)
     if number % 10 == 5:
         ways.append("tape")
     if kind == "arrays" and number % 4 == 2:
@@ -58,6 +60,11 @@ def _makers(kind: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         from tests.properties.arrays.generate import program as array_program
 
         return array_program, check_arrays
+    if kind == "memory":
+        from tests.properties.memory import program as that_remembers
+        from tests.properties.remembered import check as check_remembered
+
+        return lambda choices, number: that_remembers(choices), check_remembered
     from tests.properties.check import check
     from tests.properties.generate import program
     from tests.properties.things import program as with_things
