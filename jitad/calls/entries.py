@@ -37,14 +37,14 @@ LOOKUP = (AttributeError, LookupError, ValueError, TypeError)
 
 def finish(traced: Traced, flat: tuple[Any, ...], function: Any, args: Any, kwargs: Any) -> Any:
     """The user's result; what the call writes is written now, the kernel having succeeded."""
-    result = traced.output.rebuild(flat, function, args, kwargs)
-    if traced.commits:
-        from jitad.calls.overlap import check_overlap  # not needed for what is found on disk
+    if not traced.commits:
+        return traced.output.rebuild(flat, function, args, kwargs)
+    from jitad.calls.overlap import check_overlap  # not needed for what is found on disk
 
-        with alone():
-            check_overlap(traced, function, args, kwargs)
-            traced.commit(flat, function, args, kwargs)
-    return result
+    with alone():
+        result, write = traced.result(flat, function, args, kwargs)
+        check_overlap(traced, function, args, kwargs)
+        return write() or result
 
 
 class Source:

@@ -71,7 +71,7 @@ class Point:
                     "to", caller(), "Pass a float (3.0 instead of 3), or choose other argnums.",
                 )  # fmt: skip
             self.arguments.append(structure)
-        with first_run() as self.run:
+        with first_run(f, args) as self.run:
             self.value, self.pullback = vjp(self.f, *args)
         leaves, self.result = flatten(self.value)
         self.ys = [

@@ -62,7 +62,7 @@ class _Entries(Derivative):
         positions = positions_of(self.argnums, len(args), self.operator)
         xs = [x for k in positions for x in flatten(args[k])[0] if is_real(x)]
         if self.operator == "columns":
-            with first_run() as run:
+            with first_run(self.f, args) as run:
                 vjp(f, *args)
 
             def products(directions: list[list[Any]]) -> list[Any]:

@@ -156,7 +156,7 @@ class _Rows:
                 self.sources.append(v)
         if not self.block(body) or not all(map(self.is_none, body.results)):
             return None
-        if any(is_array(r) and self.root[r] is not p
+        if any(is_array(r) and self.root.get(r) is not p
                for p, r in zip(body.params[1:], body.results, strict=True)):  # fmt: skip
             return None
         looked = sum(map(_size, self.sources))

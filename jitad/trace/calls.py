@@ -463,16 +463,16 @@ def callback(value: Any, called: bool = True) -> Any:
     What is certain to be `called` is so through the hook, whatever it is; other objects that can
     be called stay what they are.
     """
-    if _hashable(value) and not isinstance(value, type) and value in WHILE_TRACING:
-        return WHILE_TRACING[value]
+    if _hashable(value) and not isinstance(value, type):
+        if value in HERE or value in WHILE_TRACING:
+            return HERE.get(value) or WHILE_TRACING[value]
     inside: Any = value.__func__ if isinstance(value, MethodType) else value
     is_function = isinstance(inside, FunctionType)
     twin = is_function and is_rewritten(inside)
     own = is_function and not twin and not is_library(inside)
     ours = is_function and is_ours(inside.__code__)
+    own |= called and callable(value) and not (isinstance(value, type) or twin or ours)
     replaced = isinstance(value, BuiltinMethodType) and implementation(value) is not None
-    if called and callable(value) and not (isinstance(value, type) or twin or ours):
-        own = True
     if own or replaced or type(value) in COMPILED or _changes(value):
         handed = functools.wraps(value)(lambda *a, **k: call(value, *a, **k))
         handed.users = value  # type: ignore[attr-defined]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 from jitad.tape.ir import Atom
@@ -11,11 +12,10 @@ from jitad.trace.around import distinct
 from jitad.trace.around.containers import refill
 from jitad.trace.around.paths import Path, cell_of
 from jitad.trace.context import Trace
-from jitad.trace.joins.snapshot import snapshot
-from jitad.trace.joins.unset import UNSET
+from jitad.trace.joins.unset import UNSET, OrDefault, Perhaps, of_its_own
 from jitad.trace.output import Output
-from jitad.trace.results import around, output_of
-from jitad.values.journal import MISSING
+from jitad.trace.results import Leaving, around, output_of
+from jitad.values.journal import MISSING, Write
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,13 +26,19 @@ class Commit:
     slot: Any  # "content", "items", "appended", ("cell", name), ("attr", name), ("global", name)
     output: Output | None  # None: the thing is deleted
 
+    def after(self, count: int) -> Commit:
+        """The same, where so many results of the tape stand before those of the commits."""
+        if self.output is None:
+            return self
+        return replace(self, output=replace(self.output, first=self.output.first + count))
+
     def prepared(
-        self, flat: Sequence[Any], function: Any, args: Any = (), kwargs: Any = None
+        self, flat: Sequence[Any], function: Any, args: Any, kwargs: Any, made: dict[int, Any]
     ) -> tuple[Any, Any]:
-        """What is written to, and what is written."""
+        """What is written to, and what is written; `made`: see `Output.rebuild`."""
         value: Any = MISSING
         if self.output is not None:
-            value = self.output.rebuild(flat, function, args, kwargs)
+            value = self.output.rebuild(flat, function, args, kwargs, made)
         path = self.path
         if isinstance(self.slot, tuple) and self.slot[0] == "cell":  # the function that has it
             path = Path(path.root, path.steps[:-1])
@@ -52,8 +58,9 @@ class Commit:
             case ("attr", name):
                 if value is not MISSING:
                     setattr(target, name, value)
-                elif hasattr(target, name):
-                    delattr(target, name)
+                else:
+                    with suppress(AttributeError):  # which only its class has
+                        delattr(target, name)
             case ("global", name):
                 module = target.__globals__
                 if value is MISSING:
@@ -62,7 +69,7 @@ class Commit:
                     module[name] = value
 
 
-def commits_of(running: Trace, outputs: list[Atom]) -> list[Commit]:
+def commits_of(running: Trace, outputs: list[Atom], leaving: Leaving) -> list[Commit]:
     """Writes to things that are found from outside."""
     commits: list[Commit] = []
     writes = list(running.journal.frames[-1].values())
@@ -74,11 +81,30 @@ def commits_of(running: Trace, outputs: list[Atom]) -> list[Commit]:
         if w.slot == "_lost":
             running.refuse_lost(w.target)
         distinct.written(running.captures, w.target)
-        value = w.read()
+        value = of_its_own(w.read)
+        if w.old is MISSING and _may_stay_away(w, value):
+            running.captures.rely_on_none(_place(path, w))
         if value is MISSING:
             commits.append(Commit(path, w.slot, None))
             continue
         found = around(running.captures, w.target)
-        output = output_of(running.builder, snapshot(value), outputs, found)
+        if w.slot != "content":
+            running.keep_outside(value)
+        output = output_of(running.builder, value, outputs, found, leaving)
         commits.append(Commit(path, w.slot, output))
     return commits
+
+
+def _may_stay_away(w: Write, value: Any) -> bool:
+    """Is nothing written on some path, where there was nothing before?"""
+    if isinstance(w.read, OrDefault) and w.read.taken:
+        return True
+    return isinstance(value, Perhaps) and not value.none
+
+
+def _place(path: Path, w: Write) -> Path:
+    """Where what is written is found, if it is there."""
+    kind, name = w.slot
+    if kind == "attr" and hasattr(w.target, "__dict__"):
+        return path.then("attr", "__dict__").then("item", name)
+    return path.then(kind, name)

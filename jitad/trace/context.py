@@ -25,9 +25,9 @@ from jitad.trace.around.libraries import AS_WRITTEN
 from jitad.trace.containers.stretch import FIRST_INSIDE
 from jitad.trace.flow.functions import Functions
 from jitad.trace.flow.observe import Decisions
-from jitad.trace.joins.snapshot import snapshot
+from jitad.trace.joins.snapshot import snapshot, things_within
 from jitad.trace.joins.state import Snapshot
-from jitad.trace.joins.unset import UNSET
+from jitad.trace.joins.unset import UNSET, of_its_own
 from jitad.trace.ongoing import traces
 from jitad.trace.rewrite import is_rewritten_code
 from jitad.trace.traced import Room
@@ -62,6 +62,7 @@ class Insight:
     long: frozenset[Pos] = frozenset()  # loops that would be long, written out
     yielding: frozenset[CodeType] = frozenset()  # generators that yield in blocks, to no loop
     apart: frozenset[Pos] = frozenset()  # where paths meet whose things other names tell apart
+    joined: frozenset[Pos] = frozenset()  # where that was tried in vain, and can do without
     tabled: frozenset[Pos] = frozenset()  # where dicts are made that get keys of the kernel's
     keys: bool = False  # are ints relied on that dicts are asked for? one is a new key
     contents: bool = False  # the numbers in arrays of ints, and extents, must be known
@@ -71,10 +72,10 @@ class Insight:
 
 
 class Again(BaseException):
-    """The trace must start anew, knowing more."""
+    """The trace must start anew, knowing more; if it fails then, with what there is `instead`."""
 
-    def __init__(self, insight: Insight) -> None:
-        self.insight = insight
+    def __init__(self, insight: Insight, instead: Insight | None = None) -> None:
+        self.insight, self.instead = insight, instead
 
 
 class DeadPath(BaseException):
@@ -171,6 +172,29 @@ class Trace:
         """A thing is read that may be the one written meanwhile: trace anew, and know which."""
         if not places <= self.insight.apart:
             raise Again(replace(self.insight, apart=self.insight.apart | places))
+
+    def keep_outside(self, value: Any) -> None:
+        """What a place outside holds in the end: things from outside had better stay themselves.
+
+        Where a branch or loop chose between one of them and another, the trace has made a third.
+        """
+        journal, known = self.journal, self.insight
+        things = things_within(value, False) if journal.joins else []
+        things = [x for x in things if self._may_be_outside(x)]
+        places = {p for thing in things for p in journal.places(thing)}
+        if new := places - known.apart - known.joined:
+            raise Again(replace(known, apart=known.apart | new),
+                        replace(known, joined=known.joined | new))  # fmt: skip
+        if self.operators and any(journal.touched(x, "content") for x in things):
+            raise JitadError(
+                "a derivative writes to an array that may be one from outside, or another",
+                self.builder.pos, "Copy it before the branch or loop: np.array(a).",
+            )  # fmt: skip
+
+    def _may_be_outside(self, thing: Any) -> bool:
+        if id(thing) not in self.journal.joins:
+            return False
+        return any(self.captures.path_of(x) is not None for x in self.journal.relatives(thing))
 
     def refuse_lost(self, target: object) -> None:
         """What was written may be this, if it is from outside, or another: trace anew, and know."""
@@ -415,7 +439,7 @@ class Region:
 
 def assign(w: Write, value: Any) -> None:
     """Write to a place once more, noted in the present frame."""
-    journals.record(w.target, w.slot, w.read(), w.read, w.assign)
+    journals.record(w.target, w.slot, of_its_own(w.read), w.read, w.assign)
     put(w, value)
 
 

@@ -18,7 +18,6 @@ from jitad.tape.ir import Atom
 from jitad.tape.types import Scalar
 from jitad.trace.around.objects import attributes
 from jitad.trace.context import Trace
-from jitad.trace.joins.snapshot import snapshot
 from jitad.trace.results import output_of
 from jitad.trace.texts import PERCENT, Shown, Text, is_late
 from jitad.values.array import ArrayHandle
@@ -77,7 +76,7 @@ def record_raise(b: Builder, ok: Atom, error: BaseException) -> None:
 def _taken_apart(b: Builder, value: Any) -> tuple[list[Atom], Any]:
     """The traced parts of a value as atoms, and what puts it together again."""
     atoms: list[Atom] = []
-    output = output_of(b, snapshot(value), atoms)
+    output = output_of(b, value, atoms)
     kinds = [a.type for a in atoms]
 
     def rebuild(values: Sequence[Any]) -> Any:

@@ -69,6 +69,7 @@ from jitad.trace.joins.optional import present
 from jitad.trace.joins.selected import among_parts, asked, spread
 from jitad.trace.joins.unset import is_among, is_optional
 from jitad.trace.joins.which import may_be_another
+from jitad.trace.noting import note_cell, note_global, own
 from jitad.trace.ongoing import current
 from jitad.trace.patterns import bound, compared, looked_into, matched, pattern_class
 from jitad.trace.places import (
@@ -80,9 +81,6 @@ from jitad.trace.places import (
     get_item,
     glob,
     local,
-    note_cell,
-    note_global,
-    own,
     pick_locals,
     set_attr,
     set_item,
@@ -364,12 +362,14 @@ def named(name: str, value: Any) -> Any:
 for _name, (_plain, _inplace, _method) in _BINARY.items():
     globals()[_name] = _binary(_plain, _method, "r" + _method)
     globals()["I" + _name] = _in_place(_inplace, _method, globals()[_name])
+    HERE[getattr(operator, "i" + _method)] = globals()["I" + _name]
 for _name, (_plain, _method, _other) in _COMPARE.items():
     globals()[_name] = _binary(_plain, _method, _other)
 for _name, (_plain, _method) in _UNARY.items():
     globals()[_name] = _unary(_plain, _method)
 
 
+HERE[operator.iconcat] = HERE[operator.iadd]
 _EQUAL: Callable[[Any, Any], Any] = globals()["Eq"]
 
 

@@ -48,10 +48,13 @@ def native(f: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Library code, run as it is."""
+    if (key := f if getattr(f, "__hash__", None) else None) in WRITERS:
+        note(args[0])
     if trace is None:
         f = randomness.drawing(f, args)
         if not (getattr(f, "__module__", None) or "").startswith("jitad."):
             args, kwargs = lent(args), lent(kwargs)
+        note_written(args[0] if type(f) is FunctionType and args else None, f)
         args, kwargs = _with_callbacks(f, args, kwargs)
         return adopt(_run(f, f, args, kwargs))
     trace.ran[id(f)] = f
@@ -68,8 +71,6 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
     if len(trace.regions) and advanced is not None and not trace.journal.is_fresh(advanced):
         raise JitadError("an iterator can't be advanced under a traced condition",
                          trace.builder.pos, "Make a list of it first.")  # fmt: skip
-    if (key := f if getattr(f, "__hash__", None) else None) in WRITERS:
-        note(args[0])
     if isinstance(form := getattr(f, "__self__", None), str):
         args = (list(args[0]),) if f.__name__ == "join" and args else args
         if (shown := of_method(form, f.__name__, args, kwargs)) is not None:

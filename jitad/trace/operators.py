@@ -34,11 +34,10 @@ from jitad.trace.joins.forms import Form
 from jitad.trace.joins.join import build, extract
 from jitad.trace.joins.optional import present
 from jitad.trace.joins.snapshot import snapshot
-from jitad.trace.joins.state import Snapshot
 from jitad.trace.joins.unset import Among, Perhaps, is_optional
 from jitad.trace.ongoing import current
 from jitad.trace.pointwise import Anew, Fixed, Pointwise
-from jitad.trace.results import around, constant_tangent, result_form
+from jitad.trace.results import Leaving, constant_tangent, result_form, there_before
 from jitad.trace.texts import Text
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import require_same, shape_text
@@ -77,9 +76,10 @@ class _Application:
             for n, (given, k) in enumerate(zip(self.results, self.places, strict=True))
         ]
         supply, made = iter(outs[self.own :]), dict[int, Any]()
+        note = self.trace.journal.joiner()  # of what is made
         for write, form in self.writes:
-            assign(write, build(b, form, supply, made, lambda new, old: None))
-        handed_on(self.trace, build(b, self.raised, supply, made, lambda new, old: None))
+            assign(write, build(b, form, supply, made, note))
+        handed_on(self.trace, build(b, self.raised, supply, made, note))
         return unflatten(self.structure, leaves)
 
     def _static(self, given: Any, place: int) -> Any:
@@ -187,16 +187,16 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
             else:
                 places.append(None)
         own, writes = len(atoms), []
-        seen: dict[int, Snapshot] = {}
+        leaving = Leaving()
         distinct.scratched(trace, args, inside, taken)
         for w in trace.journal.written():
             if w.slot == "_lost" and not isinstance(w.target, ArrayHandle):
                 trace.refuse_lost(w.target)
             if w.slot not in ("content", "_lost"):  # a derivative changes no array of its caller
-                written = snapshot(w.read(), seen)
-                writes.append((w, result_form(written, None, around(trace.captures, w.target))))
-                extract(b, writes[-1][1], written, atoms)
-        what = snapshot(raised, seen)
+                trace.keep_outside(w.read())
+                known = there_before(trace, w.target)
+                writes.append((w, leaving.extract(b, w.read(), atoms, known)))
+        what = snapshot(raised)
         extract(b, result_form(what), what, atoms)
     except BaseException:
         region.drop()

@@ -34,11 +34,18 @@ class Output:
     there: tuple[There, ...] = ()
 
     def rebuild(
-        self, flat: Sequence[Any], function: Any = None, args: Any = (), kwargs: Any = None
-    ) -> Any:
-        """The value, given all results of the tape as plain numbers and arrays."""
+        self, flat: Sequence[Any], function: Any = None, args: Any = (), kwargs: Any = None,
+        made: dict[int, Any] | None = None,
+    ) -> Any:  # fmt: skip
+        """The value, given all results of the tape as plain numbers and arrays.
+
+        `made`: by the ids of their forms, the things that other outputs of the call have in common
+        with it; what it makes is noted there.
+        """
         supply = iter(flat[self.first : self.first + self.count])
-        made = {id(f): f.path.get(function, args, kwargs) for f in self.there}
+        made = {} if made is None else made
+        for f in self.there:
+            made[id(f)] = f.path.get(function, args, kwargs)
         return assemble(self.form, supply, made)
 
 

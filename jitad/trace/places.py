@@ -6,12 +6,10 @@ What lies outside the trace is read through the captures, and written after a no
 from __future__ import annotations
 
 import functools
-import inspect
 import operator
 import sys
 from collections.abc import Callable
-from contextlib import suppress
-from types import BuiltinMethodType, FunctionType, ModuleType
+from types import BuiltinMethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -29,7 +27,7 @@ from jitad.trace import protocols
 from jitad.trace.around import modules, outside
 from jitad.trace.around.libraries import is_library_file
 from jitad.trace.around.unseen import read_item, untouched
-from jitad.trace.calls import WHILE_TRACING, call, special
+from jitad.trace.calls import HERE, WHILE_TRACING, call, special
 from jitad.trace.containers import keyed, lists, partial, tabled
 from jitad.trace.containers.iterables import Counted, pick
 from jitad.trace.containers.listed import subscripted
@@ -39,13 +37,14 @@ from jitad.trace.containers.writtenback import writing
 from jitad.trace.joins.optional import present
 from jitad.trace.joins.selected import asked, spread
 from jitad.trace.joins.unset import UNSET, Perhaps, is_among, is_optional
+from jitad.trace.noting import note_attr
 from jitad.trace.ongoing import current
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.complexes.number import Complex
 from jitad.values.extents import as_int
 from jitad.values.functions import implementation
-from jitad.values.journal import MISSING, check_free, made_if_new, record
 from jitad.values.journal import made as note_made
+from jitad.values.journal import made_if_new, record
 from jitad.values.kind import fail, is_python, missing, require, type_of, wrong_type
 from jitad.values.number import Number, bind
 from jitad.values.python_functions import hasattr_, python_type
@@ -99,77 +98,6 @@ def glob(value: Any, name: str, whole: bool = True) -> Any:
 
 def pick_locals(variables: dict[str, Any], names: tuple[str, ...]) -> tuple[Any, ...]:
     return tuple(variables.get(n, UNSET) for n in names)
-
-
-def note_global(name: str) -> None:
-    module = sys._getframe(1).f_globals
-
-    def assign(value: Any) -> None:
-        if value is MISSING:
-            module.pop(name, None)
-        else:
-            module[name] = value
-
-    def read() -> Any:
-        return module.get(name, MISSING)
-
-    _note_place(module, ("global", name), read, assign, ("global", name))
-
-
-def own(variables: FunctionType) -> None:
-    """A call begins, whose variables these are: they stay in these cells, whoever reads them."""
-    trace = current()
-    if trace is not None:
-        for cell in variables.__closure__ or ():
-            trace.journal.made(cell)
-
-
-def note_cell(variable: FunctionType) -> None:
-    """A variable in a cell is about to be written."""
-    (cell,), (name,) = variable.__closure__ or (), variable.__code__.co_freevars
-
-    def read() -> Any:
-        try:
-            return cell.cell_contents
-        except ValueError:
-            return MISSING
-
-    trace = current()
-    if trace is not None and id(cell) in trace.parted:
-        raise JitadError(
-            "a variable is written after a branch or loop chose between functions that read it",
-            trace.builder.pos, "Pass the value to the function as an argument.",
-        )  # fmt: skip
-
-    def assign(value: Any) -> None:
-        if value is MISSING:
-            del cell.cell_contents
-        else:
-            cell.cell_contents = value
-
-    _note_place(cell, ("cell", name), read, assign, None)
-
-
-def _note_place(
-    target: Any, slot: Any, read: Any, assign: Any, step: Any, default: Any = MISSING
-) -> None:
-    """A place is about to be written; if it is outside, its old value becomes the trace's.
-
-    Where paths meet, a place that has no value of its own has the default.
-    """
-    trace = current()
-    if trace is None:
-        outside.note(target, slot, read, assign)
-        return
-    path = trace.captures.path_of(target)
-    if path is not None and not trace.journal.touched(target, slot):
-        trace.captures.replace(path if step is None else path.then(*step), read, assign)
-
-    def read_or_default() -> Any:
-        value = read()
-        return default if value is MISSING else value
-
-    record(target, slot, read(), read if default is MISSING else read_or_default, assign)
 
 
 def append(target: Any, item: Any) -> None:
@@ -233,8 +161,10 @@ def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
     captures = trace.captures
     if isinstance(owner, (ModuleType, type)) and modules.is_librarys(trace, owner):
         return adopt(value)
-    path = captures.path_of(owner)
-    if path is None or trace.journal.touched(owner, ("attr", name)):
+    path, holder = captures.path_of(owner), protocols.written_in(trace, owner, name)
+    if isinstance(owner, type) and holder not in (None, owner):
+        return get_attr(holder, name, whole)
+    if path is None or holder is not None:
         return attributes.certain(owner, name, value)
     if isinstance(value, BuiltinMethodType) and value.__self__ is owner:
         return value  # made anew at each read; the class of its owner says which it is
@@ -302,7 +232,7 @@ def set_attr(value: Any, owner: Any, name: str) -> None:
         call(*found, value)
         return
     with writing(owner):
-        _note_attr(owner, name)
+        note_attr(owner, name)
         setattr(owner, name, value)
 
 
@@ -311,51 +241,25 @@ def del_attr(owner: Any, name: str) -> None:
         spread(del_attr, owner, name)
         return
     attributes.needed(owner, name)
-    _note_attr(owner, name)
+    note_attr(owner, name)
     delattr(owner, name)
 
 
 def _set_past(owner: Any, name: str, value: Any) -> None:
     """object.__setattr__, which frozen dataclasses need."""
     with writing(owner):
-        _note_attr(owner, name)
+        note_attr(owner, name)
         object.__setattr__(owner, name, value)
 
 
-WHILE_TRACING.update({
+HERE.update({
     setattr: lambda owner, name, value: set_attr(value, owner, name),
     delattr: lambda owner, name: del_attr(owner, name),
-    vars: lambda owner: get_attr(owner, "__dict__"),
     object.__setattr__: _set_past,
+    operator.setitem: lambda owner, index, value: set_item(value, owner, index),
+    operator.delitem: lambda owner, index: del_item(owner, index),
 })  # fmt: skip
-
-
-def _note_attr(owner: Any, name: str) -> None:
-    if isinstance(owner, (Number, ArrayHandle)):
-        return
-    if name in ("__class__", "__code__") and current() is not None:
-        raise fail(JitadError, f"{name} is written here, by which a trace knows what a thing is",
-                   "Make another object, or choose between two functions.")  # fmt: skip
-    check_free(owner)
-    # not in a slot, nor in the object itself, as its `__dict__` is
-    inside = not hasattr(inspect.getattr_static(type(owner), name, None), "__set__")
-
-    def read() -> Any:
-        found = getattr(owner, "__dict__", None) if inside else None
-        return getattr(owner, name, MISSING) if found is None else found.get(name, MISSING)
-
-    def assign(value: Any) -> None:
-        given = () if value is MISSING else (value,)
-        with suppress(AttributeError):  # what Python refused to write, it need not take back
-            (object.__setattr__ if given else object.__delattr__)(owner, name, *given)
-
-    if isinstance(owner, (type, ModuleType)):
-        def assign(value: Any) -> None:
-            delattr(owner, name) if value is MISSING else setattr(owner, name, value)
-
-    shared = getattr(type(owner), name, MISSING)  # `total = 0.0` in the class
-    default = shared if isinstance(shared, (bool, int, float, str, type(None))) else MISSING
-    _note_place(owner, ("attr", name), read, assign, ("attr", name), default)
+WHILE_TRACING.update({vars: lambda owner: get_attr(owner, "__dict__"), type: modules.class_of})
 
 
 _MAKERS = type(np.r_).__module__  # of objects that make arrays from what stands between brackets

@@ -258,7 +258,7 @@ def attribute(trace: Trace | None, owner: Any, name: str) -> Any:
         if kind is super or trace.captures.path_of(owner) is None:
             _rely_on(trace, owner, holder, name, found)
         return NOTHING
-    return _of_class(trace, target, holder, name, found)
+    return _of_class(trace, owner, classes[: classes.index(holder) + 1], name, found)
 
 
 def _cached(trace: Trace | None, owner: Any, found: Any) -> Any:
@@ -307,16 +307,38 @@ def _found_in(trace: Trace | None, holder: Any, name: str, found: Any) -> None:
         trace.captures.register(found, path)
 
 
-def _of_class(trace: Trace, target: Any, holder: Any, name: str, found: Any) -> Any:
-    """A value that stands in a class: it may be another at the next call."""
-    journal, captures = trace.journal, trace.captures
-    if journal.touched(holder, ("attr", name)) or journal.touched(target, ("attr", name)):
+def _of_class(trace: Trace, owner: Any, classes: Any, name: str, found: Any) -> Any:
+    """A value that stands in the last of these classes: it may be another at the next call.
+
+    Through an object that is found outside it is read as an attribute of the object's, unless the
+    function itself has written to a class.
+    """
+    *between, holder = classes
+    written = _written_to(trace, (owner, *classes), name)
+    if written is holder or (written is None and trace.captures.path_of(owner) is not None):
         return NOTHING
-    if captures.path_of(target) is not None or journal.is_made(holder):
+    if trace.journal.is_made(holder) or isinstance(found, (type, FunctionType)):
         return NOTHING
-    if isinstance(found, (type, FunctionType)) or name.startswith("__"):
+    if name.startswith("__"):
         return NOTHING
-    return captures.read(_class_path(trace, holder).then("attr", name), found)
+    _rely_on_none(trace, between, name)
+    return trace.captures.read(_class_path(trace, holder).then("attr", name), found)
+
+
+def _written_to(trace: Trace, things: Any, name: str) -> Any:
+    """The last of these to which the function has written such an attribute; None: none."""
+    slot = ("attr", name)
+    return next((t for t in reversed(things) if trace.journal.touched(t, slot)), None)
+
+
+def written_in(trace: Trace, owner: Any, name: str) -> Any:
+    """The thing or class that gives the attribute, if the function has written any on the way."""
+    on_the_way = []
+    for thing in owner.__mro__ if isinstance(owner, type) else (owner, *type(owner).__mro__):
+        on_the_way.append(thing)
+        if name in getattr(thing, "__dict__", ()):
+            break
+    return on_the_way[-1] if _written_to(trace, on_the_way, name) is not None else None
 
 
 def read_of_class(trace: Trace, holder: Any, name: str, found: Any) -> Any:

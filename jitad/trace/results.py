@@ -15,11 +15,13 @@ from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom
 from jitad.tape.types import DTYPES
 from jitad.trace.around.captures import Captures
-from jitad.trace.around.paths import Path
+from jitad.trace.around.paths import Path, Root
 from jitad.trace.containers.iterables import Counted
+from jitad.trace.context import Trace
 from jitad.trace.joins.forms import Form, Keep, Maybe, OneOf, Record
 from jitad.trace.joins.join import extract
 from jitad.trace.joins.selected import key, things
+from jitad.trace.joins.snapshot import snapshot
 from jitad.trace.joins.state import Arr, Num, Obj, Per, Rec, Sel, Snapshot
 from jitad.trace.joins.unify import Unifier
 from jitad.trace.output import Output, There
@@ -42,24 +44,54 @@ def constant_tangent(leaf: Any) -> Any:
 PathOf = Callable[[Any], Path | None]
 
 
+class Leaving:
+    """What leaves a kernel with one call: a thing that is found in several places is one."""
+
+    def __init__(self) -> None:
+        self.snapshots: dict[int, Snapshot] = {}
+        self.forms: dict[Any, Form] = {}
+        self.extracted: set[int] = set()
+        self.kept: list[Any] = []  # whose ids stand in these
+
+    def extract(
+        self, b: Builder, value: Any, outputs: list[Atom], path_of: PathOf | None = None
+    ) -> Form:
+        """The form of the value, and what it is made of, as far as that is new, among `outputs`."""
+        s = snapshot(value, self.snapshots)
+        form = result_form(s, self.forms, path_of)
+        self.kept.append(s)
+        extract(b, form, s, outputs, self.extracted)
+        return form
+
+
 def output_of(
-    builder: Builder, s: Snapshot, outputs: list[Atom], path_of: PathOf | None = None
-) -> Output:
+    builder: Builder, value: Any, outputs: list[Atom], path_of: PathOf | None = None,
+    leaving: Leaving | None = None,
+) -> Output:  # fmt: skip
     """`path_of`: where things are found that stay what they are."""
-    first = len(outputs)
-    seen: dict[int, Form] = {}
-    form = result_form(s, seen, path_of)
-    extract(builder, form, s, outputs)
+    leaving = leaving or Leaving()
+    first, known = len(outputs), {*map(id, leaving.forms.values())}
+    form = leaving.extract(builder, value, outputs, path_of)
     _check_kept(builder, form, set())
-    there = tuple(f for f in seen.values() if isinstance(f, There))
+    there = tuple(
+        f for f in leaving.forms.values() if isinstance(f, There) and id(f) not in known
+    )
     return Output(form, first, len(outputs) - first, there)
 
 
-def _check_kept(builder: Builder, form: Form, seen: set[int]) -> None:
-    """What is handed over as it is must not hold a value of the trace inside."""
+def _check_kept(
+    builder: Builder, form: Form, seen: set[int], above: tuple[Form, ...] = ()
+) -> None:
+    """What is handed over as it is must not hold a value of the trace inside; nothing, itself."""
+    if any(form is f for f in above):
+        raise JitadTypeError(
+            "an object or list that holds itself leaves the compiled function", builder.pos,
+            "Let it hold the number of the other thing in a list.",
+        )  # fmt: skip
     if id(form) in seen:
         return
     seen.add(id(form))
+    above = (*above, form)
     match form:
         case There():
             pass
@@ -67,12 +99,12 @@ def _check_kept(builder: Builder, form: Form, seen: set[int]) -> None:
             _refuse(builder, value)
         case Record():
             for p in form.parts:
-                _check_kept(builder, p, seen)
+                _check_kept(builder, p, seen, above)
         case OneOf(parts=parts):
             for p in parts:
-                _check_kept(builder, p, seen)
+                _check_kept(builder, p, seen, above)
         case Maybe(part):
-            _check_kept(builder, part, seen)
+            _check_kept(builder, part, seen, above)
         case Keep(Obj(value)) if _holds_traced(value):
             _refuse(builder, value)
 
@@ -113,6 +145,21 @@ def around(captures: Captures, target: Any) -> PathOf:
     return lambda thing: None if thing is target else captures.path_of(thing)
 
 
+def there_before(trace: Trace, target: Any) -> PathOf:
+    """The same in a block of the tape; what the trace has made before it stays itself, too."""
+    journal = trace.journal
+
+    def path_of(thing: Any) -> Path | None:
+        if thing is not target and journal.is_made(thing) and not journal.is_fresh(thing):
+            return _ITSELF
+        return None if thing is target else trace.captures.path_of(thing)
+
+    return path_of
+
+
+_ITSELF = Path(Root(None))
+
+
 def handed_on(captures: Captures) -> PathOf:
     """Where a thing is found that is returned as it is: a function, with what it closes over.
 
@@ -133,6 +180,8 @@ def _path_of(s: Snapshot, path_of: PathOf) -> Path | None:
     """Where the thing is found that a snapshot is of."""
     if isinstance(s, Rec) and type(s.value) is Complex:  # whose parts are registered
         paths = [path_of(s.value.re), path_of(s.value.im)]
+        if any(p is _ITSELF for p in paths):
+            return None
         whole = [Path(p.root, p.steps[:-1]) for p in paths if p is not None and p.steps]
         names = [p.steps[-1] for p in paths if p is not None and p.steps]
         is_one = names == [("attr", "real"), ("attr", "imag")] and whole[0] == whole[1]
@@ -141,14 +190,13 @@ def _path_of(s: Snapshot, path_of: PathOf) -> Path | None:
 
 
 def result_form(
-    s: Snapshot, seen: dict[int, Form] | None = None, path_of: PathOf | None = None
+    s: Snapshot, seen: dict[Any, Form] | None = None, path_of: PathOf | None = None
 ) -> Form:
     """Numbers that are traced, floats and arrays are results; the rest is static."""
     seen = {} if seen is None else seen
-    if id(s) in seen:
-        return seen[id(s)]
     if path_of is not None and (path := _path_of(s, path_of)) is not None:
-        seen[id(s)] = There(s, path)
+        return seen.setdefault((id(s), There), Keep(s) if path is _ITSELF else There(s, path))
+    if id(s) in seen:
         return seen[id(s)]
     out: Form
     match s:

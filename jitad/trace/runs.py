@@ -22,6 +22,7 @@ from jitad.errors import JitadError
 from jitad.trace import ongoing
 from jitad.trace.around import outside
 from jitad.trace.around.containers import elements
+from jitad.trace.around.unnoted import Reached
 from jitad.trace.context import assign
 from jitad.trace.pointwise import pushed
 from jitad.values.array import ArrayHandle
@@ -37,6 +38,7 @@ class FirstRun:
 
     def __init__(self) -> None:
         self.writes: list[tuple[Write, Any]] = []  # with the old values, and the new ones
+        self.reached: Reached | None = None  # as it was before it
 
     def again(
         self, f: Function, primals: tuple[Any, ...], directions: list[tuple[Any, ...]]
@@ -45,25 +47,31 @@ class FirstRun:
         found: list[Any] = []
         eager = ongoing.current() is None
         for some in ([d] for d in directions) if eager else (directions,):
-            with self._undone():
+            with self._undone(f):
                 found += pushed(f, primals, some)
         return found
 
     @contextmanager
-    def _undone(self) -> Iterator[None]:
+    def _undone(self, f: Function) -> Iterator[None]:
         """Around another run, of which nothing stays."""
         for w, _ in reversed(self.writes):
             assign(w, w.old)
-        with taken_back():
-            yield
-        for w, new in self.writes:
-            assign(w, new)
+        try:
+            if self.reached is not None:
+                self.reached.check(getattr(f, "__name__", "the function"), "runs again here")
+            with taken_back():
+                yield
+        finally:
+            for w, new in self.writes:
+                assign(w, new)
 
 
 @contextmanager
-def first_run() -> Iterator[FirstRun]:
-    """Around a run, of which it is known afterwards what it has written."""
+def first_run(f: Function, args: tuple[Any, ...]) -> Iterator[FirstRun]:
+    """Around a run of f, of which it is known afterwards what it has written."""
     out = FirstRun()
+    if ongoing.current() is None:
+        out.reached = Reached(f, args)
     with _noting() as noted:
         yield out
     out.writes += [(w, w.read()) for w in _kept(noted)]

@@ -39,7 +39,7 @@ from jitad.trace.identity import COPIES
 from jitad.trace.joins.which import told_apart
 from jitad.trace.library import native
 from jitad.trace.ongoing import current
-from jitad.trace.places import METHODS, del_item, get_item, set_item
+from jitad.trace.places import METHODS, get_item
 from jitad.trace.syntax.hooking import Site
 from jitad.trace.texts import converted, text
 from jitad.trace.wide import checked
@@ -170,18 +170,14 @@ def _reflected(hook: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 for _name, (_plain, _inplace, _method) in hooks._BINARY.items():
     _function = _method + "_" * (_method in ("and", "or"))
     WHILE_TRACING[getattr(operator, _function)] = getattr(hooks, _name)
-    WHILE_TRACING[getattr(operator, "i" + _method)] = getattr(hooks, "I" + _name)
     METHODS[f"__{_method}__"] = getattr(hooks, _name)
     METHODS[f"__r{_method}__"] = _reflected(getattr(hooks, _name))
 for _name, (_plain, _method) in hooks._UNARY.items():
     WHILE_TRACING[getattr(operator, _method)] = getattr(hooks, _name)
     METHODS[f"__{_method}__"] = getattr(hooks, _name)
 METHODS["__abs__"] = _abs
-WHILE_TRACING[operator.setitem] = lambda owner, index, value: set_item(value, owner, index)
 WHILE_TRACING[operator.getitem] = get_item
 WHILE_TRACING[operator.contains] = lambda owner, value: hooks.In(value, owner)
-WHILE_TRACING[operator.delitem] = lambda owner, index: del_item(owner, index)
-WHILE_TRACING[operator.iconcat] = WHILE_TRACING[operator.iadd]
 WHILE_TRACING[id] = _id
 HERE[contextlib.ExitStack] = lambda: call(ExitStack)
 WHILE_TRACING[functools.cmp_to_key] = lambda mycmp: functools.partial(Compared, mycmp)

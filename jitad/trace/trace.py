@@ -41,7 +41,7 @@ from jitad.trace.joins.snapshot import snapshot
 from jitad.trace.joins.state import Arr, Rec, Snapshot
 from jitad.trace.joins.unset import UNSET
 from jitad.trace.places import local
-from jitad.trace.results import handed_on, output_of, result_form
+from jitad.trace.results import Leaving, handed_on, output_of, result_form
 from jitad.trace.traced import Shaped, Traced, Valued
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
@@ -73,7 +73,7 @@ def trace(
     """
     relied: frozenset[Pos] = frozenset() if decisions is None else decisions.places
     insight = Insight(relied=relied, contents=exact, tabled=tabled)
-    start, first = insight, None
+    start, first, instead = insight, None, None
     while True:
         found: set[Any] = set()  # loops and lists that could do with known lengths
         ints: set[Any] = set()  # arrays that could do with known numbers, or extents
@@ -85,10 +85,13 @@ def trace(
                     f, args, kwargs or {}, dynamic, insight, decisions, could, memory, exact
                 )
         except Again as again:
-            insight = again.insight
+            insight, instead = again.insight, again.instead or instead
         except JitadError as error:
             if raises_for_the_user(error):
                 raise
+            if instead is not None:
+                insight, instead = instead, None
+                continue
             first = first or error
             if new := found - insight.written_out:
                 # Loops first: long lists that come apart are as many inputs as they have numbers.
@@ -147,8 +150,11 @@ def _trace(
                 raise
             result = None if result is UNSET else result  # every path raises, at run time
             outputs: list[Atom] = []
-            output = output_of(builder, snapshot(result), outputs, handed_on(captures))
-            commits = commits_of(running, outputs)
+            written: list[Atom] = []
+            leaving = Leaving()
+            commits = commits_of(running, written, leaving)
+            output = output_of(builder, result, outputs, handed_on(captures), leaving)
+            commits = [c.after(len(outputs)) for c in commits]
             distinct.memories_differ(captures, inputs)
             distinct.keys_differ(captures)
             if orders := captures.keep_in_order():
@@ -159,7 +165,7 @@ def _trace(
         captures.restore()
         context.leave()
     body = builder.blocks[0]
-    body.results = outputs
+    body.results = outputs + written
     if decisions is not None and any(e.op == "print" for e in walk(body)):
         raise UnknownDepthError(
             f"{_name(f)} prints on a path that depends on numbers", None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -81,16 +81,22 @@ class Traced:
         known = {i.var: i for i in every}
         return [known[v].get(function, args, kwargs) for v in self.tape.body.params]
 
-    def commit(
+    def result(
         self, flat: Sequence[Any], function: Any, args: Any = (), kwargs: Any = None
-    ) -> None:
-        """Make all writes, once, after the kernel has succeeded.
+    ) -> tuple[Any, Callable[[], None]]:
+        """What the user gets, and what makes all writes, once, after the kernel has succeeded.
 
         What is written to, and what is written, is found before: then each thing is still there.
         """
-        prepared = [(c, c.prepared(flat, function, args, kwargs)) for c in self.commits]
-        for c, (target, value) in prepared:
-            c.apply(target, value)
+        made: dict[int, Any] = {}
+        prepared = [(c, c.prepared(flat, function, args, kwargs, made)) for c in self.commits]
+        out = self.output.rebuild(flat, function, args, kwargs, made)
+
+        def commit() -> None:
+            for c, (target, value) in prepared:
+                c.apply(target, value)
+
+        return out, commit
 
     @property
     def misses(self) -> tuple[type[JitadError], ...]:

@@ -6,7 +6,14 @@ truth is a function without things outside, which begins with the same, and by d
 
 from __future__ import annotations
 
+import array
+import bisect
+import heapq
+import itertools
+import operator as operators
+import queue
 import random
+from collections import Counter, deque
 from types import SimpleNamespace
 from typing import Any
 
@@ -73,7 +80,54 @@ def in_a_loop(x):
     return S.total * x
 
 
-FUNCTIONS = [of_an_attribute, of_a_global, of_a_list, of_a_dict, of_what_may_be_there, in_a_loop]
+def by_builtins(x):
+    S.total = S.total * x[0]
+    object.__setattr__(S, "spare", (S.total, 2.0))
+    operators.setitem(NUMBERS, 0, NUMBERS[0] * x[1])
+    return S.total * S.spare[0] * NUMBERS[0] * x
+
+
+FUNCTIONS = [of_an_attribute, of_a_global, of_a_list, of_a_dict, of_what_may_be_there, in_a_loop,
+             by_builtins]  # fmt: skip
+
+# What only the eager engine runs, and what it must find there again.
+RECENT: deque[float] = deque(maxlen=3)
+HEAP: list[float] = []
+COUNTS: Counter[str] = Counter()
+
+
+def begin_rest() -> None:
+    begin()
+    RECENT.clear()
+    RECENT.extend([0.5, 1.5])
+    HEAP[:] = [0.25, 2.0]
+    COUNTS.clear()
+    COUNTS["k"] = 2
+
+
+def of_a_deque(x):
+    RECENT.append(x[0] * RECENT[0])
+    RECENT.rotate(1)
+    RECENT[1] = RECENT[1] * x[1]
+    return RECENT[0] * RECENT[1] * x + len(RECENT)
+
+
+def of_a_heap(x):
+    least = heapq.heappop(HEAP)
+    heapq.heappush(HEAP, least * x[2])
+    bisect.insort(HEAP, 1.0 + x[0])
+    return HEAP[0] * HEAP[1] * x + len(HEAP)
+
+
+def of_counts(x):
+    COUNTS.update(["k"])
+    COUNTS.subtract({"j": 1})
+    operators.iadd(NUMBERS, [x[0]])
+    return (COUNTS["k"] - COUNTS["j"]) * sum(NUMBERS) * x
+
+
+def state_of_rest() -> list[float]:
+    return [*state(), *RECENT, *HEAP, *COUNTS.values()]
 
 
 def anew(f):
@@ -89,6 +143,66 @@ def anew(f):
 def by_differences(f, x, h):
     return np.stack([(anew(f)(x + h * e) - anew(f)(x - h * e)) / (2.0 * h)
                      for e in np.eye(len(x))], axis=-1)  # fmt: skip
+
+
+@pytest.mark.parametrize("operator", [jitad.jacfwd, jitad.jacrev, jitad.hessian])
+@pytest.mark.parametrize("f", [of_a_deque, of_a_heap, of_counts], ids=lambda f: f.__name__)
+def test_eager_only(f, operator):
+    def given(x):
+        begin_rest()
+        return (jitad.grad(summed(f)) if operator is jitad.hessian else f)(x)
+
+    want = np.stack([(given(X + h) - given(X - h)) / 2e-6 for h in 1e-6 * np.eye(5)], axis=-1)
+    begin_rest()
+    f(X)
+    then = state_of_rest()
+    begin_rest()
+    got = operator(summed(f) if operator is jitad.hessian else f)(X)
+    np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-6)
+    assert state_of_rest() == pytest.approx(then, rel=1e-12)
+    kinds = {type(v) for v in (*RECENT, *HEAP)}
+    assert kinds <= {float, np.float64}, "nothing of the derivative may stay in them"
+
+
+PENDING: Any = queue.Queue()
+BYTES = array.array("d", [1.0])
+HERE: Any = SimpleNamespace(steps=itertools.count(1), drawn=(k for k in range(1, 100)))
+
+
+def from_a_counter(x):
+    return next(HERE.steps) * x
+
+
+def from_a_generator(x):
+    return sum(itertools.islice(HERE.drawn, 2)) * x
+
+
+def by_a_queue(x):
+    PENDING.put(x[0])
+    return PENDING.qsize() * x
+
+
+def by_an_array(x):
+    BYTES.append(1.0)
+    return len(BYTES) * x
+
+
+@pytest.mark.parametrize(
+    "f", [from_a_counter, from_a_generator, by_a_queue, by_an_array], ids=lambda f: f.__name__
+)
+def test_what_cannot_be_undone_is_refused(f):
+    with pytest.raises(jitad.JitadError, match="from outside, and runs again here"):
+        jitad.jacfwd(f)(X)
+    jitad.vjp(f, X)  # one run is as good as any
+
+
+def test_iterators_of_its_own_are_no_matter():
+    def f(x):
+        steps, pending = itertools.count(2), queue.Queue()
+        pending.put(next(steps))
+        return pending.get() * next(steps) * x
+
+    np.testing.assert_allclose(jitad.jacfwd(f)(X), 6.0 * np.eye(5))
 
 
 def summed(f):

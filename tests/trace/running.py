@@ -41,8 +41,8 @@ def traced(f: Any, *args: Any, ints: bool = False, **kwargs: Any) -> Traced:
 def run(t: Traced, f: Any, *args: Any, **kwargs: Any) -> Any:
     """Interpret the tape, commit the writes."""
     flat = interpret(t.tape.body, t.arguments(f, args, kwargs), functions=t.tape.functions)
-    result = t.output.rebuild(flat)
-    t.commit(flat, f, args, kwargs)
+    result, commit = t.result(flat, f, args, kwargs)
+    commit()
     return result
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import functools
+from collections import deque
 from collections.abc import Callable, MutableSequence
 from typing import TYPE_CHECKING, Any
 
@@ -107,10 +108,10 @@ def refill(container: Any, content: Any) -> None:
 
 
 def elements(value: Any) -> list[Any]:
-    """What a list, a tuple, a dict (its keys, too) or a set holds; anything else alone."""
+    """What a list, a tuple, a deque, a dict (its keys, too) or a set holds; anything else alone."""
     if isinstance(value, dict):
         return [*value, *value.values()]
-    return [*value] if isinstance(value, (list, tuple, set)) else [value]
+    return [*value] if isinstance(value, (list, tuple, set, deque)) else [value]
 
 
 def _restorer(container: Any) -> Callable[[], None]:

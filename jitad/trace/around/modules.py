@@ -17,10 +17,12 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from jitad.errors import JitadError
+from jitad.plain.fields import Fields
 from jitad.trace.around.libraries import is_library_thing
 from jitad.trace.around.paths import Guard, Path, Root
 from jitad.trace.context import Trace
 from jitad.trace.ongoing import current
+from jitad.values.functions import implementation
 from jitad.values.kind import fail
 from jitad.values.stand_ins import StandIn, stands_for
 
@@ -32,6 +34,16 @@ def is_librarys(trace: Trace, owner: ModuleType | type) -> bool:
     if _is_there(owner):
         trace.captures.register(owner, Path(Root(owner)))
     return False
+
+
+def class_of(*args: Any, **kwargs: Any) -> Any:
+    """The builtin `type`: a class of the user's is found again through what is of it."""
+    trace: Any = current()
+    out: Any = (implementation(type) or type)(*args, **kwargs)
+    path = trace.captures.path_of(args[0]) if len(args) == 1 else None
+    if path is not None and not (is_library_thing(out) or isinstance(args[0], Fields)):
+        trace.captures.register(out, path.then("attr", "__class__"))
+    return out
 
 
 def _is_there(owner: ModuleType | type) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -88,8 +89,8 @@ class Outside:
         changed = _here.changed
         if not _here.copying:
             _here.arrays, _here.changed = {}, set()
-        if not _here.depth:
-            _make_plain()
+        if not _here.copying:
+            _make_plain(met)
         if not _here.copying and changed and error is None:
             _check_disjoint(met, changed)
         if error is None:
@@ -102,29 +103,29 @@ class Outside:
                 ) from None  # fmt: skip
 
 
-def _make_plain() -> None:
-    """The places that were written hold plain values from now on."""
+def _make_plain(met: list[tuple[np.ndarray[Any, Any], ArrayHandle]]) -> None:
+    """The places that were written hold plain values from now on, and arrays from outside these."""
     written, containers, numbas = _here.written, _here.containers, _here.numbas
     _here.written, _here.containers, _here.numbas = {}, {}, {}
-    done: dict[int, Any] = {}
+    plainly = _Plain(met)
     for _, read, assign in written.values():
         value = read()
-        plain = value if value is MISSING else _plain(value, done)
+        plain = value if value is MISSING else plainly(value)
         if plain is not value:
             assign(plain)
     for container in containers.values():
-        _plain(container, done)
+        plainly(container)
     for thing, python, before in numbas.values():
         if isinstance(python, Fields):
             for name, value in vars(python).items():
                 if value is not vars(before)[name]:
                     read, assign = partial(getattr, thing, name), partial(setattr, thing, name)
                     _remember(thing, ("attr", name), read, assign)
-                    assign(_plain(value, done))
+                    assign(plainly(value))
         elif [*map(id, elements(python))] != [*map(id, elements(before))]:
             read, assign = partial(as_pythons, thing), partial(refill, thing)
             _remember(thing, "items", read, assign)
-            refill(thing, _plain(python, done))
+            refill(thing, plainly(python))
 
 
 def _check_disjoint(
@@ -162,9 +163,7 @@ def note_place(
 
 
 def note_container(container: Any) -> None:
-    """A list, dict or set is about to be written."""
-    if not isinstance(container, (list, dict, set)):
-        return
+    """A container of Python's is about to be written."""
     read, assign = partial(copy.copy, container), partial(refill, container)
     _remember(container, "items", read, assign)
     if _here.depth:
@@ -258,26 +257,44 @@ def check_writable(target: Any) -> None:
         )  # fmt: skip
 
 
-def _plain(value: Any, done: dict[int, Any]) -> Any:
-    """The value without tags; lists and dicts are changed in place."""
-    if isinstance(value, Number):
-        return leaves.leave(alive(value))
-    if isinstance(value, ArrayHandle):
-        return leaves.leave(alive(leaves.content(value)))
-    if id(value) in done:
-        return done[id(value)]
-    match value:
-        case list():
-            done[id(value)] = value
-            value[:] = [_plain(v, done) for v in value]
-        case dict():
-            done[id(value)] = value
-            for key, v in list(value.items()):
-                plain = _plain(v, done)
-                if plain is not v:
-                    value[key] = plain
-        case tuple():
-            parts = [_plain(v, done) for v in value]
-            if any(p is not v for p, v in zip(parts, value, strict=True)):
-                value = tuple.__new__(type(value), parts)
-    return value
+class _Plain:
+    """Values without tags; lists and dicts are changed in place, arrays from outside are these."""
+
+    def __init__(self, met: list[tuple[np.ndarray[Any, Any], ArrayHandle]]) -> None:
+        self.done: dict[int, Any] = {id(handle): array for array, handle in met}
+        self.kept: list[Any] = [met]  # whose ids stand there
+
+    def __call__(self, value: Any) -> Any:
+        if isinstance(value, Number):
+            return leaves.leave(alive(value))
+        if id(value) in self.done:
+            return self.done[id(value)]
+        out = value
+        match value:
+            case ArrayHandle():
+                out = leaves.leave(alive(leaves.content(value)))
+            case list():
+                self.note(value, value)
+                value[:] = [self(v) for v in value]
+            case deque():
+                self.note(value, value)
+                for k, v in enumerate(value):
+                    value[k] = self(v)
+            case dict():
+                self.note(value, value)
+                for key, v in list(value.items()):
+                    plain = self(v)
+                    if plain is not v:
+                        value[key] = plain
+            case tuple():
+                parts = [self(v) for v in value]
+                if any(p is not v for p, v in zip(parts, value, strict=True)):
+                    out = tuple.__new__(type(value), parts)
+            case _:
+                return value
+        self.note(value, out)
+        return out
+
+    def note(self, value: Any, out: Any) -> None:
+        self.done[id(value)] = out
+        self.kept.append(value)

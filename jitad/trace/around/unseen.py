@@ -19,6 +19,7 @@ from jitad.trace.around.libraries import is_library_thing
 from jitad.trace.around.telling import is_outside
 from jitad.trace.containers.writing import MUTABLE, kind_of, note, writes
 from jitad.trace.context import Trace
+from jitad.values.journal import active
 from jitad.values.kind import fail
 
 _CONTAINERS = (list, dict, set, deque)
@@ -37,11 +38,11 @@ def unaltered(
     """f(*args, **kwargs); an error if that changes a thing, unless this path alone knows it."""
     if trace is None:
         return f(*args, **kwargs)
-    before = [(thing, _state(thing)) for thing in things
+    before = [(thing, state(thing)) for thing in things
               if may_change(thing) and not trace.journal.is_fresh(thing)]  # fmt: skip
     out = f(*args, **kwargs)
     for thing, was in before:
-        now = _state(thing)
+        now = state(thing)
         if len(was) != len(now) or any(
             a is not b and (type(a) is not bytes or a != b) for a, b in zip(was, now, strict=True)
         ):
@@ -78,6 +79,9 @@ def note_written(owner: Any, f: Any) -> None:
     """Code of a library is about to run that is a method of a container: what is in it is noted."""
     if type(f) in _PYTHON and kind_of(owner) is not None and writes(owner, f.__name__):
         note(owner)
+    elif active() is None and may_change(owner) and is_library_thing(type(owner)):
+        for held in getattr(owner, "__dict__", {}).values():  # as a queue puts something into
+            note(held)
 
 
 _PYTHON = (FunctionType, MethodType)
@@ -94,7 +98,7 @@ def may_change(thing: Any) -> bool:
     return isinstance(thing, _BUFFERS) or type(getattr(thing, "__dict__", None)) is dict
 
 
-def _state(thing: Any, deep: int = _DEEP) -> list[Any]:
+def state(thing: Any, deep: int = _DEEP) -> list[Any]:
     """All that it holds, one after the other."""
     if isinstance(thing, _BUFFERS):
         return [bytes(thing)]
@@ -106,5 +110,5 @@ def _state(thing: Any, deep: int = _DEEP) -> list[Any]:
         elif content is not None:
             out += content
     for inner in [x for x in out if deep and isinstance(x, _CONTAINERS)]:
-        out += (len(inner), *_state(inner, deep - 1))
+        out += (len(inner), *state(inner, deep - 1))
     return out

@@ -108,7 +108,8 @@ def note(container: Any) -> None:
     """The container is about to change."""
     journal = active()
     if journal is None:
-        outside.note_container(container)
+        if kind_of(container) is not None:
+            outside.note_container(container)
         return
     check_free(container)
     if journal.noted(container, "items"):

@@ -71,6 +71,23 @@ def snapshot(value: Any, seen: dict[int, Snapshot] | None = None) -> Snapshot:
     return out
 
 
+def things_within(value: Any, outside: bool = True) -> list[Any]:
+    """All arrays and containers that it is or holds; `outside`: also in those from outside."""
+    found: dict[int, Any] = {}
+    todo = [snapshot(value)]
+    while todo:
+        s = todo.pop()
+        if isinstance(s, (Rec, Arr)):
+            if id(s.value) in found:
+                continue
+            found[id(s.value)] = s.value
+        if isinstance(s, Per) and s.part is not None:
+            todo.append(s.part)
+        if outside or not isinstance(s, Outer):
+            todo += getattr(s, "parts", ())
+    return [*found.values()]
+
+
 def by_keys(s: Rec, keys: tuple[Any, ...]) -> tuple[Snapshot, ...]:
     """The parts under these keys, which a dict may have on other paths only."""
     found = dict(zip(s.keys, s.parts, strict=True))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from jitad.errors import JitadTypeError
+from jitad.values.journal import MISSING
 from jitad.values.kind import fail
 from jitad.values.number import bind
 
@@ -18,6 +20,25 @@ class Unset:
 
 
 UNSET = Unset()
+
+
+@dataclass(eq=False)
+class OrDefault:
+    """Reads a place where paths meet; where it has no value of its own, it is that of the class."""
+
+    read: Callable[[], Any]
+    default: Any
+    taken: bool = False  # is there a path without one of its own?
+
+    def __call__(self) -> Any:
+        value = self.read()
+        self.taken |= value is MISSING
+        return self.default if value is MISSING else value
+
+
+def of_its_own(read: Callable[[], Any]) -> Any:
+    """What a place has, MISSING where that is nothing."""
+    return read.read() if isinstance(read, OrDefault) else read()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitad.errors import JitadError
-from jitad.trace.joins.snapshot import snapshot
-from jitad.trace.joins.state import Arr, Rec
+from jitad.trace.joins.snapshot import things_within
 from jitad.values.journal import active
 from jitad.values.kind import fail
 
@@ -46,16 +45,8 @@ def told_apart(*things: object) -> None:
 
 def told_apart_within(value: Any) -> None:
     """A deep copy has as many things in it as there were: which of them are one?"""
-    found: dict[int, Any] = {}
-    todo = [snapshot(value)]
-    while todo:
-        s = todo.pop()
-        if isinstance(s, (Rec, Arr)) and id(s.value) not in found:
-            found[id(s.value)] = s.value
-        elif isinstance(s, (Rec, Arr)):
-            continue
-        todo += getattr(s, "parts", ())
-    for a in filter(may_be_another, found.values()):
-        for b in found.values():
+    found = things_within(value)
+    for a in filter(may_be_another, found):
+        for b in found:
             if a is not b:
                 told_apart(a, b)
