@@ -25,7 +25,7 @@ _REMEDY = "Pass a copy of one of them."
 def check_overlap(traced: Traced, function: Any, args: Any, kwargs: Any) -> None:
     """What is written is no other thing that the kernel was given, and shares no memory with it."""
     written = {c.path: c.path.get(function, args, kwargs) for c in traced.commits
-               if c.slot[0] != "global"}
+               if c.slot[0] not in ("global", "cell")}
     given = [i.path for i in (*traced.inputs, *traced.captures) if isinstance(i.type, Array)]
     for path, thing in written.items():
         for other in given if isinstance(thing, np.ndarray) else ():

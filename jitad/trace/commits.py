@@ -105,6 +105,8 @@ def _may_stay_away(w: Write, value: Any) -> bool:
 def _place(path: Path, w: Write) -> Path:
     """Where what is written is found, if it is there."""
     kind, name = w.slot
+    if kind == "cell":
+        return path
     if kind == "attr" and hasattr(w.target, "__dict__"):
         return path.then("attr", "__dict__").then("item", name)
     return path.then(kind, name)

@@ -65,6 +65,32 @@ def a_global(y):
     return y
 
 
+def _closed_over():
+    def write(y):
+        nonlocal late
+        if y > 0.15:
+            late = y * y
+        return y
+
+    def read():
+        try:
+            return late
+        except NameError:
+            return None
+
+    def take_away():
+        nonlocal late
+        late = 0.0
+        del late
+
+    if len(GRID) > 9:
+        late = 0.0
+    return write, read, take_away
+
+
+a_variable_around, read_around, take_away = _closed_over()
+
+
 def by_continue(y):
     for e in GRID:
         if y < e:
@@ -73,16 +99,19 @@ def by_continue(y):
     return y
 
 
-FUNCTIONS = [an_attribute, in_a_loop, that_is_read, in_a_derivative, a_global, by_continue]
+FUNCTIONS = [an_attribute, in_a_loop, that_is_read, in_a_derivative, a_global,
+             a_variable_around, by_continue]  # fmt: skip
 
 
 def begin() -> None:
     MODEL.__dict__.clear()
     globals().pop("SEEN", None)
+    take_away()
 
 
 def state() -> dict[str, Any]:
-    return vars(MODEL) | ({"SEEN": globals()["SEEN"]} if "SEEN" in globals() else {})
+    seen = {"SEEN": globals()["SEEN"]} if "SEEN" in globals() else {}
+    return vars(MODEL) | seen | ({} if read_around() is None else {"around": read_around()})
 
 
 def histories(call: Any, order: tuple[Any, ...]) -> list[Any]:

@@ -271,6 +271,28 @@ def test_a_result_is_what_was_written():
     assert part.held is TABLE["k"]
 
 
+def test_a_recursion_that_exchanges_things_is_refused():
+    """What a recursive function writes is told by copies."""
+
+    def f(x, n):
+        def again(p, k):
+            S.left, S.right = S.right, S.left
+            return p if k < 1 or p > 9.0 else again(0.5 * p, k - 1)
+
+        return again(x, n) * S.left.u
+
+    begin()
+    with pytest.raises(jitad.JitadError, match="stand for another thing"):
+        jitad.jit(f)(0.5, 3)
+    before = begin()
+    value = f(0.5, 3)
+    want = identities(before, value)
+    before = begin()
+    with pytest.warns(jitad.errors.FallbackWarning):
+        assert jitad.jit(f, fallback=True)(0.5, 3) == value
+    assert identities(before, value) == want
+
+
 def test_what_holds_itself_is_refused():
     def f(x):
         S.left = Part(x)

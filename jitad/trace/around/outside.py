@@ -89,7 +89,6 @@ class Outside:
         changed = _here.changed
         if not _here.copying:
             _here.arrays, _here.changed = {}, set()
-        if not _here.copying:
             _make_plain(met)
         if not _here.copying and changed and error is None:
             _check_disjoint(met, changed)
@@ -270,18 +269,17 @@ class _Plain:
         if id(value) in self.done:
             return self.done[id(value)]
         out = value
+        if isinstance(value, (list, deque, dict)):
+            self.note(value, value)  # which may hold itself
         match value:
             case ArrayHandle():
                 out = leaves.leave(alive(leaves.content(value)))
             case list():
-                self.note(value, value)
                 value[:] = [self(v) for v in value]
             case deque():
-                self.note(value, value)
                 for k, v in enumerate(value):
                     value[k] = self(v)
             case dict():
-                self.note(value, value)
                 for key, v in list(value.items()):
                     plain = self(v)
                     if plain is not v:

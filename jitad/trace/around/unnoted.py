@@ -14,6 +14,7 @@ import random
 from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import islice
 from types import (
     CodeType,
     FunctionType,
@@ -87,9 +88,9 @@ def _parts(thing: Any) -> Iterator[Any]:
                 yield from vars(thing).values()
                 yield from thing.__bases__
         case dict():
-            yield from thing.values()
+            yield from islice(thing.values(), _MOST)
         case list() | tuple() | set() | deque():
-            yield from thing
+            yield from islice(thing, _MOST)
         case SimpleNamespace():
             yield from vars(thing).values()
         case MethodType() | partial():

@@ -372,13 +372,27 @@ class Recursion:
         for (place, w), was in zip(self.places.items(), self.place_forms, strict=True):
             now = found.pop(place, None)
             end = w.value if now is None else now.value
+            if isinstance(w.write.slot, tuple):
+                self._check_same(w.value, end)
             forms.append(self._place_form(unifier, was, w.value, end))
         for place, w in found.items():
             entry = snapshot(w.write.read())
             if self._visible(entry):
+                if isinstance(w.write.slot, tuple):
+                    self._check_same(entry, w.value)
                 self.places[place] = Written(w.write, entry)
                 forms.append(self._place_form(unifier, Keep(entry), entry, w.value))
         self.place_forms = forms
+
+    def _check_same(self, entry: Snapshot, end: Snapshot) -> None:
+        """A name outside may not stand for another thing that was there: all are told by copies."""
+        there, thing = (getattr(s, "value", None) for s in (entry, end))
+        if thing is not there and isinstance(end, (Arr, Rec)) and not isinstance(thing, _APART):
+            if not self._inside(thing):
+                raise JitadError(
+                    f"{self.function.__qualname__} lets a name outside stand for another thing "
+                    "that was there before", self.trace.builder.pos, "Return which one it is.",
+                )  # fmt: skip
 
     def _place_form(self, unifier: Unifier, was: Form, entry: Snapshot, end: Snapshot) -> Form:
         try:
