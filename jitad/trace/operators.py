@@ -131,8 +131,8 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
 
     trace = current()
     assert trace is not None
-    b = trace.builder
-    inside = list(args)
+    b, made = trace.builder, trace.journal.fresh[-1]
+    before, inside = len(made), list(args)
     params: list[Var] = []
     primals: list[Atom] = []
     numbers: list[Var | None] = []
@@ -163,7 +163,7 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
             )  # fmt: skip
         inside[k] = unflatten(structure, got)
         arguments.append((as_records(structure), tuple(leaves)))
-    region = Region(trace, params)
+    region, new = Region(trace, params), {*list(made)[before:]}
     region.open()
     trace.operators += 1
     outer_pos, trace.orders = b.pos, trace.orders + 1
@@ -194,7 +194,7 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
                 trace.refuse_lost(w.target)
             if w.slot not in ("content", "_lost"):  # a derivative changes no array of its caller
                 trace.keep_outside(w.read())
-                known = there_before(trace, w.target)
+                known = there_before(trace, w.target, args, new)
                 writes.append((w, leaving.extract(b, w.read(), atoms, known)))
         what = snapshot(raised)
         extract(b, result_form(what), what, atoms)

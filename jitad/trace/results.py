@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -21,7 +21,7 @@ from jitad.trace.context import Trace
 from jitad.trace.joins.forms import Form, Keep, Maybe, OneOf, Record
 from jitad.trace.joins.join import extract
 from jitad.trace.joins.selected import key, things
-from jitad.trace.joins.snapshot import snapshot
+from jitad.trace.joins.snapshot import snapshot, things_within
 from jitad.trace.joins.state import Arr, Num, Obj, Per, Rec, Sel, Snapshot
 from jitad.trace.joins.unify import Unifier
 from jitad.trace.output import Output, There
@@ -145,14 +145,22 @@ def around(captures: Captures, target: Any) -> PathOf:
     return lambda thing: None if thing is target else captures.path_of(thing)
 
 
-def there_before(trace: Trace, target: Any) -> PathOf:
-    """The same in a block of the tape; what the trace has made before it stays itself, too."""
+def there_before(trace: Trace, target: Any, args: Any, made: Set[int]) -> PathOf:
+    """The same in a derivative's block; what the trace has made before it stays itself, too.
+
+    Not so its arguments, if they are written: those are the derivative's own.  `made`: the ids of
+    what was made for the block, and is of its parameters.
+    """
     journal = trace.journal
+    written = {key for key, slot in journal.frames[-1] if slot == "content"}
+    own = made | (written and written & {id(x) for x in things_within(args, False)})
 
     def path_of(thing: Any) -> Path | None:
-        if thing is not target and journal.is_made(thing) and not journal.is_fresh(thing):
+        if thing is target or id(thing) in own:
+            return None
+        if journal.is_made(thing) and not journal.is_fresh(thing):
             return _ITSELF
-        return None if thing is target else trace.captures.path_of(thing)
+        return trace.captures.path_of(thing)
 
     return path_of
 

@@ -57,8 +57,8 @@ def identities(before: list[Any], result: Any) -> dict[str, int]:
 def content(thing: Any) -> Any:
     if isinstance(thing, Part):
         return [content(thing.u), content(thing.held)]
-    if isinstance(thing, (list, tuple)):
-        return [content(x) for x in thing]
+    if isinstance(thing, (list, tuple, dict)):
+        return [content(x) for x in (thing.values() if isinstance(thing, dict) else thing)]
     return np.asarray(thing, float).tolist() if thing is not None else None
 
 
@@ -200,6 +200,19 @@ def in_a_derivative(x):
     return jitad.grad(inside)(x) * x
 
 
+def arguments_of_a_derivative(x):
+    held = np.ones(3)
+
+    def inside(p, b):
+        S.other = [p, b]
+        S.left = Part(p["v"], b)
+        b[0] = 5.0  # a derivative's own
+        return np.sum(p["v"] * held) * p["w"]
+
+    slope = jitad.grad(inside)({"v": held * x, "w": x}, held * 2.0)
+    return np.sum(slope["v"]) * x + slope["w"]
+
+
 def in_a_derivative_under_a_condition(x):
     S.left = Part(np.where(x > 0.2, x, 0.5)[()])
     out = x
@@ -216,7 +229,8 @@ FUNCTIONS = [
     a_global, a_global_that_is_written, an_attribute, an_attribute_that_is_written, an_element,
     an_object, a_list_in_a_dict, what_a_condition_chose, exchanged_under_a_condition, in_a_loop,
     an_object_in_a_loop, if_it_raises, an_object_twice, an_array_everywhere, a_list_everywhere,
-    a_new_thing_that_holds_an_old_one, in_a_derivative, in_a_derivative_under_a_condition,
+    a_new_thing_that_holds_an_old_one, in_a_derivative, arguments_of_a_derivative,
+    in_a_derivative_under_a_condition,
 ]  # fmt: skip
 
 
