@@ -44,6 +44,7 @@ REFUSED = (
     "a deque made elsewhere is written here",
     "a list from outside that gets longer before and after",
     "Let it stay the same kind of value",  # in a recursion
+    "lets a name outside stand for another thing that was there before",
     "the types of this loop's variables do not settle",
     "this became an element of a list whose length depends on traced values",
     "this loop ends before its variables are of the kinds",  # a call runs eagerly then
