@@ -187,15 +187,14 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
             else:
                 places.append(None)
         own, writes = len(atoms), []
-        leaving = Leaving()
+        leaving, known = Leaving(), there_before(trace, args, new)
         distinct.scratched(trace, args, inside, taken)
         for w in trace.journal.written():
             if w.slot == "_lost" and not isinstance(w.target, ArrayHandle):
                 trace.refuse_lost(w.target)
             if w.slot not in ("content", "_lost"):  # a derivative changes no array of its caller
                 trace.keep_outside(w.read())
-                known = there_before(trace, w.target, args, new)
-                writes.append((w, leaving.extract(b, w.read(), atoms, known)))
+                writes.append((w, leaving.extract(b, w.read(), atoms, known(w.target))))
         what = snapshot(raised)
         extract(b, result_form(what), what, atoms)
     except BaseException:

@@ -145,8 +145,8 @@ def around(captures: Captures, target: Any) -> PathOf:
     return lambda thing: None if thing is target else captures.path_of(thing)
 
 
-def there_before(trace: Trace, target: Any, args: Any, made: Set[int]) -> PathOf:
-    """The same in a derivative's block; what the trace has made before it stays itself, too.
+def there_before(trace: Trace, args: Any, made: Set[int]) -> Callable[[Any], PathOf]:
+    """The same of each target, in a derivative's block: what was made before it stays itself, too.
 
     Not so its arguments, if they are written: those are the derivative's own.  `made`: the ids of
     what was made for the block, and is of its parameters.
@@ -155,14 +155,14 @@ def there_before(trace: Trace, target: Any, args: Any, made: Set[int]) -> PathOf
     written = {key for key, slot in journal.frames[-1] if slot == "content"}
     own = made | (written and written & {id(x) for x in things_within(args, False)})
 
-    def path_of(thing: Any) -> Path | None:
+    def path_of(target: Any, thing: Any) -> Path | None:
         if thing is target or id(thing) in own:
             return None
         if journal.is_made(thing) and not journal.is_fresh(thing):
             return _ITSELF
         return trace.captures.path_of(thing)
 
-    return path_of
+    return lambda target: functools.partial(path_of, target)
 
 
 _ITSELF = Path(Root(None))
