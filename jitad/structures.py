@@ -1,8 +1,8 @@
 """How do structured values (pytrees) come apart into leaves, and together again?
 
 Tuples, lists, dicts, NamedTuples, dataclasses and registered classes are nodes; so are complex
-numbers and arrays, whose leaves are their parts; `None` is a node without leaves; anything else is
-a leaf.  A `Structure` is what is left when the leaves are taken
+numbers and arrays, whose leaves are their parts, and arrays with fields; `None` is a node without
+leaves; anything else is a leaf.  A `Structure` is what is left when the leaves are taken
 out: it can be compared, hashed and filled with other leaves.  Places are named as in Python:
 `['w'][0].bias`.
 """
@@ -20,7 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from jitad import structured
 from jitad.errors import JitadValueError
+from jitad.structured import WithFields
 
 
 class GenericZero:
@@ -64,6 +66,14 @@ class Structure:
             yield is_part
         for child in self.children:
             yield from child.parts_of_complex(self.kind is complex)
+
+
+    def check_fields(self) -> None:
+        """Structured of other things than numbers would be lost where a function hands them on."""
+        if self.kind is WithFields:
+            structured.check(self.extra)  # type: ignore[arg-type]
+        for child in self.children:
+            child.check_fields()
 
 
 LEAF = Structure(None)
@@ -251,11 +261,16 @@ def _parts(value: Any) -> tuple[tuple[Hashable, ...], tuple[Any, ...], Hashable]
         return kind._fields, tuple(value), None
     if is_complex(value):
         return _COMPLEX_KEYS, (value.real, value.imag), None
+    if structured.has_fields(value):
+        names = structured.names(value.dtype)
+        return names, tuple(value[n] for n in names), structured.layout(value)
+    if kind in structured.traced:
+        return structured.names(value.dtype), value.parts, value.layout
     if is_plain_dataclass(kind):
-        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(kind)}
-        if not all(_is_kept(kind, n, fields[n]) for n in descriptors(kind) & fields.keys()):
+        held = {f.name: getattr(value, f.name) for f in dataclasses.fields(kind)}
+        if not all(_is_kept(kind, n, held[n]) for n in descriptors(kind) & held.keys()):
             return None
-        return tuple(fields), tuple(fields.values()), None
+        return tuple(held), tuple(held.values()), None
     if is_numbas(kind) and kind not in _registered:
         importlib.import_module(_LATER[kind.__module__]).enter(kind)
         return _parts(value) if kind in _registered else None
@@ -324,12 +339,12 @@ def _flatten(value: Any, leaves: list[Any]) -> Structure:
         return LEAF
     if value is None:
         return _NONE
-    if type(value) is np.ndarray and value.dtype.kind != "c":
+    if type(value) is np.ndarray and value.dtype.kind not in "cV":
         leaves.append(value)
         return LEAF
     parts = _parts(value)
     if parts is None:
-        if not isinstance(value, np.ndarray):  # some of which are complex
+        if not isinstance(value, (np.ndarray, np.void)):  # some have parts
             _leaf_kinds.add(type(value))
         leaves.append(value)
         return LEAF
@@ -338,7 +353,10 @@ def _flatten(value: Any, leaves: list[Any]) -> Structure:
 
 
 def _kind(value: Any) -> type:
-    return complex if is_complex(value) else type(value)
+    if is_complex(value):
+        return complex
+    kind: type = type(value)
+    return WithFields if kind in structured.KINDS or kind in structured.traced else kind
 
 
 def _build(s: Structure, leaves: Iterator[Any]) -> Any:
@@ -354,6 +372,8 @@ def _build(s: Structure, leaves: Iterator[Any]) -> Any:
         return _complex(*children)
     if kind is Conjugate:
         return _complex(children[0], -children[1])
+    if kind is WithFields:
+        return structured.whole(children, s.extra)  # type: ignore[arg-type]
     if kind in _registered:
         return _registered[kind].whole(children, s.extra)
     if issubclass(kind, tuple):
@@ -370,7 +390,8 @@ def _build(s: Structure, leaves: Iterator[Any]) -> Any:
 
 def step(kind: type, key: Hashable) -> str:
     """A place inside a node, as in Python: `['w']`, `[0]`, `.bias`."""
-    named = kind not in _registered and not issubclass(kind, (list, dict)) and isinstance(key, str)
+    plain = issubclass(kind, (list, dict, WithFields, np.ndarray))
+    named = kind not in _registered and not plain and isinstance(key, str)
     return f".{key}" if named else f"[{key!r}]"
 
 
@@ -379,6 +400,8 @@ def _name(s: Structure) -> str:
         return "a number or array"
     if s.kind is complex or s.kind is Conjugate:
         return "a complex number or array"
+    if s.kind is WithFields:
+        return "an array with fields"
     return "None" if s.kind is type(None) else f"a {s.kind.__name__}"
 
 

@@ -14,7 +14,8 @@ import numba
 import numpy as np
 from numba import types
 
-from jitad.calls.entries import LOOKUP, Source, is_fixed, parameters, result_expression
+from jitad.calls.entries import LOOKUP, Source, is_fixed, parameters
+from jitad.calls.results import result_expression
 from jitad.emit import numba_private
 from jitad.errors import JitadError, JitadTypeError
 from jitad.structures import Structure, flatten

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from jitad import structured
 from jitad.calls.arguments import key_of
 from jitad.calls.world import Unstated, World, content, source
 from jitad.emit import cachefiles
@@ -29,6 +30,7 @@ from jitad.emit.kernel import Kernel
 from jitad.emit.owncode import digest, packages
 from jitad.emit.surroundings import surroundings
 from jitad.late import Late
+from jitad.structured import WithFields
 from jitad.structures import Structure
 from jitad.tape.ir import Block, Tape, Var, walk
 from jitad.tape.types import INT
@@ -40,8 +42,9 @@ from jitad.trace.syntax.source import nested_codes
 from jitad.trace.traced import Room, Traced
 
 MOST = 8  # traces in one file
+_KEPT = (int, bool, float, str, type(None), structured.Layout)
 _LEAVES = (float, int, bool, str, np.ndarray)
-_NODES = (tuple, list, dict, complex, type(None))
+_NODES = (tuple, list, dict, complex, WithFields, type(None))
 
 
 class Recalled:
@@ -302,7 +305,7 @@ def _guard(g: Guard, world: World, function: Any) -> tuple[Any, ...]:
             expected = None
         case "same" | "apart":
             expected = _known(expected, world)
-        case "value" | "type" | "dtype" | "keys" | "floats" | "order":
+        case "value" | "type" | "dtype" | "keys" | "floats" | "fields" | "order":
             pass
         case "disjoint" | "alone" if all(isinstance(p.root, tuple) for p in (g.path, *expected)):
             pass
@@ -344,7 +347,10 @@ def _form(f: Form, seen: dict[int, Form], classes: list[type]) -> Form:
         case Record(Rec(value, keys)) if type(value) in classes:
             place = _Class(classes.index(type(value)))
             out = Record(Rec(place, keys, ()), tuple(_form(p, seen, classes) for p in f.parts))
-        case Keep(Num(value) | Obj(value)) if type(value) in (int, bool, float, str, type(None)):
+        case Record(Rec(value, keys)) if type(value) in structured.traced:
+            bare = type(value)((), value.layout)
+            out = Record(Rec(bare, keys, ()), tuple(_form(p, seen, classes) for p in f.parts))
+        case Keep(Num(value) | Obj(value)) if type(value) in _KEPT:
             out = Keep(Obj(value))
         case _:
             raise Unstated("the form of the result")

@@ -21,8 +21,8 @@ from jitad.calls.entries import (
     is_constant,
     is_fixed,
     parameters,
-    result_expression,
 )
+from jitad.calls.results import result_expression
 from jitad.emit import native
 from jitad.structures import Structure
 from jitad.tape.types import Array, Scalar, Type

@@ -59,12 +59,13 @@ _SEEN = (bool, int, float, complex, str, bytes, range, slice, type, ModuleType, 
          np.generic, np.dtype, *BUILTIN)  # fmt: skip
 
 
-def results(flat: list[Any], operator: str) -> None:
+def results(flat: list[Any], structure: Structure, operator: str) -> None:
     """Refuse leaves of a result that may hold numbers out of sight, which would have no derivative.
 
     Such are deques, iterators, and instances of classes that are not registered.  A pullback takes
     the latter for objects that the function has made, and asks nothing of what is in them.
     """
+    structure.check_fields()
     for leaf in flat:
         kind = type(leaf)
         ours = kind.__module__.partition(".")[0] == "jitad"

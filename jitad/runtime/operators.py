@@ -23,6 +23,7 @@ from jitad.runtime.sweep import Adjoints
 from jitad.runtime.tagged import shape_of
 from jitad.runtime.tags import Application, alive
 from jitad.runtime.unknown import refuse_unknown
+from jitad.structured import WithFields
 from jitad.structures import (
     ZERO,
     Structure,
@@ -234,7 +235,7 @@ def _jvp(
         inside, _ = _take(f, "jvp", tuple(primals), tuple(range(len(primals))), moved,
                           all_data=True)  # fmt: skip
         flat, structure = flatten(f(*inside))
-        leaves.results(flat, "jvp")
+        leaves.results(flat, structure, "jvp")
         pairs = [_pair(leaf, tag) for leaf in flat]
 
     if any(map(_is_function, flat)):  # it will be called later
@@ -340,7 +341,7 @@ def _vjp(
                               lambda p: input_cell(tag, tape, p), all_data, given)  # fmt: skip
         kwargs = _passives(kwargs)
         flat, structure = flatten(prepared(*inside, **kwargs))
-        leaves.results(flat, operator)
+        leaves.results(flat, structure, operator)
         outs = [_pair(leaf, tag) for leaf in flat]
     value = unflatten(structure, map(_primal, flat))
     likes = [leaf if cell is None else cell.primal for leaf, cell in zip(flat, outs, strict=True)]
@@ -441,7 +442,7 @@ def _passive(value: Any) -> Any:
     """A list, a dict or an object is the caller's: what is written to it stays there."""
     flat, structure = leaves.of_argument(value)
     own = [leaves.passive(leaf) for leaf in flat]
-    return value if structure.kind not in (None, complex) else unflatten(structure, own)
+    return unflatten(structure, own) if structure.kind in (None, complex, WithFields) else value
 
 
 def _name(f: Function) -> str:

@@ -75,6 +75,7 @@ from jitad.values.functions import implementation
 from jitad.values.journal import made, made_if_new
 from jitad.values.kind import fail
 from jitad.values.number import Number
+from jitad.values.numpy.structured import Structured
 from jitad.values.ranges import Range
 from jitad.values.registry import call_plain, calling
 from jitad.values.stand_ins import StandIn, adopt
@@ -433,10 +434,8 @@ def _replacement(trace: Trace | None, f: Any, args: tuple[Any, ...]) -> Any:
     found = implementation(f)
     if found is None or (f in (builtins.type, builtins.isinstance) and trace is None):
         return found
-    if f is len and not isinstance(args[0], (ArrayHandle, Complex)):
-        if isinstance(args[0], Range):
-            return Range.size
-        return None
+    if f is len and not isinstance(args[0], (ArrayHandle, Complex, Structured)):
+        return Range.size if isinstance(args[0], Range) else None
     return found
 
 

@@ -175,7 +175,7 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
         if raised is not None and not is_optional(raised):
             raise_(raised)
         leaves, structure = flatten(result)
-        results(leaves, operator)
+        results(leaves, structure, operator)
         if _has_stretch(structure):  # how long it is, only the block knows
             raise refused("differentiated, or what a derivative is taken of")
         atoms: list[Atom] = []

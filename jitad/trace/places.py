@@ -47,6 +47,7 @@ from jitad.values.journal import made as note_made
 from jitad.values.journal import made_if_new, record
 from jitad.values.kind import fail, is_python, missing, require, type_of, wrong_type
 from jitad.values.number import Number, bind
+from jitad.values.numpy.structured import Element, Structured
 from jitad.values.python_functions import hasattr_, python_type
 from jitad.values.stand_ins import adopt
 
@@ -150,6 +151,8 @@ def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
         return _attribute_of_number(owner, name)
     if trace is not None:
         trace.step(sys._getframe(1))
+    if isinstance(owner, (Structured, Element)):
+        return getattr(owner, name)
     value = protocols.attribute(trace, owner, name)
     if value is not protocols.NOTHING:
         return value
@@ -221,7 +224,7 @@ def set_attr(value: Any, owner: Any, name: str) -> None:
         spread(lambda o: set_attr(value, o, name), owner)
         return
     owner = present(owner, JitadAttributeError)
-    if isinstance(owner, Complex):
+    if isinstance(owner, (Complex, Structured, Element)):
         setattr(owner, name, present(value))  # a write to the array that the part is
         return
     trace = current()
@@ -262,6 +265,7 @@ HERE.update({
 WHILE_TRACING.update({vars: lambda owner: get_attr(owner, "__dict__"), type: modules.class_of})
 
 
+_ARRAYS = (ArrayHandle, Complex, Structured, Element)
 _MAKERS = type(np.r_).__module__  # of objects that make arrays from what stands between brackets
 
 
@@ -296,7 +300,7 @@ def get_item(owner: Any, index: Any) -> Any:
             return tabled.get(owner, index)
         if keyed.is_traced(index):
             return keyed.get(owner, index)
-    if not (of_python := type(owner) in (list, tuple, dict, ArrayHandle, Complex)):
+    if not (of_python := type(owner) in (list, tuple, dict, *_ARRAYS)):
         found = special(owner, "__getitem__")
         if found is not None:
             return call(found, owner, index)
@@ -329,7 +333,7 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
         spread(lambda o, i: set_item(value, o, i), owner, index)
         return
     owner, index = present(subscripted(owner)), present(index)
-    if isinstance(owner, (ArrayHandle, Complex)):
+    if isinstance(owner, _ARRAYS):
         value = present(value)
         if is_among((value,)):
             spread(lambda v: set_item(v, owner, index), value)
@@ -354,7 +358,7 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
             with writing(owner):
                 lists.put(owner, index, value)
             return
-    if not isinstance(owner, (ArrayHandle, Complex)):
+    if not isinstance(owner, _ARRAYS):
         index, found = keyed.as_index(owner, index), special(owner, "__setitem__")
         if found is not None:
             call(found, owner, index, value)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from jitad import structured
 from jitad.trace.containers.grown import variables
 from jitad.trace.containers.listed import LISTED, again
 from jitad.trace.containers.partial import DISORDER
@@ -19,6 +20,7 @@ from jitad.trace.joins.unset import UNSET
 from jitad.trace.output import assemble, instance, scalar_class
 from jitad.trace.texts import Text
 from jitad.values.complexes.number import Complex, plain
+from jitad.values.numpy.structured import Element, Structured
 
 
 def remade(f: Form, supply: Iterator[Any], made: dict[int, Any]) -> Any:
@@ -61,6 +63,11 @@ def _whole(out: Any) -> Any:
     """What is of parts on a tape only is as Python has it."""
     if type(out) is Complex:
         return plain(out.re, out.im)
+    if type(out) is Element:  # of an array that is NumPy's by now
+        return out.of[out.key]
+    if type(out) is Structured:
+        structured.check(out.layout)
+        return structured.whole(out.parts, out.layout)
     return str(out) if type(out) is Text else out
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from jitad import structured
 from jitad.errors import Guessed, JitadError, UnknownDepthError
 from jitad.primitives.schedules import Memory
 from jitad.structures import is_node, registered
@@ -46,6 +47,7 @@ from jitad.trace.traced import Shaped, Traced, Valued
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
 from jitad.values.kind import building
+from jitad.values.numpy.structured import Element, Structured, of_parts
 from jitad.where import caller
 
 __all__ = ["leaves", "stand_ins", "trace", "trace_block"]
@@ -220,6 +222,12 @@ def _argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> An
         real, second = (a.re.content, a.im.type) if isinstance(a.re, Shaped) else (None, a.im)
         imaginary = _argument(captures, inputs, second, path.then("attr", "imag"))
         return captures.whole(Complex(first, imaginary), path, real)
+    if isinstance(a, (Structured, Element)):  # abstract parts
+        named = zip(structured.names(a.dtype), a.held, strict=True)
+        parts = [_argument(captures, inputs, x, path.then("item", n)) for n, x in named]
+        whole = of_parts(parts, a.layout)
+        captures.register(whole, path, whole=True)
+        return whole
     if a is None or not is_node(a):
         return a if isinstance(a, (str, type(None))) else captures.read(path, a)
 

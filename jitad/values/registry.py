@@ -51,6 +51,7 @@ waiting: dict[str, tuple[str, ...]] = {
                       "operators.found.regions"),
     "statistics": ("values.samples",), "numpy": ("operators.plainly.polynomials",),
     "numpy.ma": ("values.numpy.masked",),
+    "numpy.lib.recfunctions": ("values.numpy.unstructured",),
     "scipy.optimize": ("solvers", "operators.found.matches", "operators.found.programs",
                        "operators.plainly.trials"),
     "scipy.spatial": ("operators.found.places",),
@@ -396,6 +397,8 @@ _COMPLEX = frozenset((complex, np.complex64, np.complex128))
 def _taken(original: Any, args: Any, kwargs: dict[str, Any], kinds: Any = None) -> Any:
     """What a stand-in (of these classes) among the operands says that a function gives."""
     for a in args:
+        if (type(a) is list or type(a) is tuple) and a and type(a[0]) in matrices:
+            a = a[0]  # of arrays to be joined, say
         asks = hasattr(a, "_takes") if kinds is None else type(a) in kinds
         if asks and (found := a._takes(original, *args, **kwargs)) is not NotImplemented:
             return found

@@ -144,8 +144,10 @@ splines and tables of `scipy.interpolate` (`CubicSpline`, `PchipInterpolator`,
 `LinearNDInterpolator`, `NearestNDInterpolator`, with derivatives by places and
 by values), frozen distributions, masked
 arrays (`np.ma.array`, `masked_where` and its kin; reductions, operators, ufuncs, parts, `filled`,
-`compressed`, `average`, `median`), `gaussian_kde`, `ConvexHull` (`vertices`, `simplices`, `volume`,
-`area`), `Delaunay` (`simplices`), `KDTree` (`query`, `query_pairs` as an array,
+`compressed`, `average`, `median`), arrays with fields (structured arrays, `np.recarray` and their
+elements; `np.rec.fromarrays`, `structured_to_unstructured`), `gaussian_kde`,
+`ConvexHull` (`vertices`, `simplices`, `volume`, `area`), `Delaunay` (`simplices`),
+`KDTree` (`query`, `query_pairs` as an array,
 `query_ball_point` of one point, without `boxsize=`), `np.poly1d`, `Rotation` of
 `scipy.spatial.transform` (`from_rotvec`, `from_quat`, `from_euler`, `from_matrix`; products, `inv`,
 `apply`, `as_matrix`, `as_quat`, `as_rotvec`, `as_euler`).  `numpy.polynomial` and

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from jitad import structured
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
 from jitad.structures import as_pythons, identity
 from jitad.tape.build import Builder, Leaf
@@ -44,6 +45,7 @@ from jitad.values.journal import MISSING, found
 from jitad.values.layout import GAPPED, LOOSE, Given, Source
 from jitad.values.memory import is_as_needed
 from jitad.values.number import Number
+from jitad.values.numpy.structured import of_parts
 from jitad.values.stand_ins import maker
 
 WRITTEN_OUT = 16  # so many elements of an array that the trace has made are literals
@@ -66,6 +68,7 @@ class Captures:
     _arrays: dict[int, ArrayHandle] = field(default_factory=dict)
     handles: dict[int, tuple[Path, Any]] = field(default_factory=dict)
     _complexes: dict[int, tuple[Path, Any, Complex]] = field(default_factory=dict)
+    _arrays_with_fields: dict[int, tuple[Path, Any, Any]] = field(default_factory=dict)
     _numbas_own: dict[int, tuple[Path, Any, Any]] = field(default_factory=dict)
     _lengths: dict[int, int] = field(default_factory=dict)
     _looked_into: set[int] = field(default_factory=set)
@@ -148,6 +151,8 @@ class Captures:
         make = maker(value)
         if make is not None:
             return self._standing(path, value, make)
+        if structured.has_fields(value):
+            return self._with_fields(path, value)
         match value:
             case Enum():  # which never changes, but may be another one's turn
                 return self._thing(path, value, Guard(path, "is", value))
@@ -364,6 +369,21 @@ class Captures:
         if here != path:
             self.guards.append(Guard(path, "same", here))
         return known
+
+    def _with_fields(self, path: Path, value: Any) -> Any:
+        """An array with fields, or an element of one; each field of numbers is read."""
+        layout = structured.layout(value)
+        self.guards.append(Guard(path, "fields", layout))
+        first = self._arrays_with_fields.get(id(value))
+        if first is not None:
+            here, _, known = first
+            self.guards.append(Guard(path, "same", here))
+            return known
+        names = structured.names(value.dtype)
+        out = of_parts([self.read(path.then("item", n), value[n]) for n in names], layout)
+        self._arrays_with_fields[id(value)] = (path, value, out)
+        self.register(out, path)
+        return out
 
     # -- inputs -------------------------------------------------------------------------------
 

@@ -24,13 +24,16 @@ from jitad.plain.fields import Fields
 from jitad.room import Room
 from jitad.runtime import aliases, leaves
 from jitad.runtime.tags import alive
+from jitad.structured import has_fields, layout, names, whole
 from jitad.structures import as_pythons, identity
 from jitad.trace.around.containers import elements, refill
 from jitad.values import borrowed
 from jitad.values.array import ArrayHandle
+from jitad.values.complexes.number import Complex, plain
 from jitad.values.journal import MISSING, Write
 from jitad.values.memory import share_memory
 from jitad.values.number import Number
+from jitad.values.numpy.structured import Element, Structured, of_parts
 from jitad.values.registry import lend
 from jitad.values.stand_ins import adopt
 from jitad.where import caller, innermost
@@ -47,6 +50,7 @@ class _Thread(threading.local):
         self.written: dict[Any, tuple[object, Callable[[], Any], Callable[[Any], None]]] = {}
         self.containers: dict[int, Any] = {}
         self.arrays: dict[int, tuple[np.ndarray[Any, Any], ArrayHandle]] = {}
+        self.structured: dict[int, tuple[Any, Any]] = {}  # arrays with fields, as a derivative's
         self.numbas: dict[int, tuple[Any, Any, Any]] = {}  # what Numba holds, as Python's; before
         self.changed: set[int] = set()  # handles that were written
         self.noted: list[dict[Any, Write]] = []  # what was written since, for those who ask
@@ -88,8 +92,9 @@ class Outside:
             _here.changed |= ended & {id(h) for _, h in met}
         changed = _here.changed
         if not _here.copying:
-            _here.arrays, _here.changed = {}, set()
-            _make_plain(met)
+            fields = list(_here.structured.values())
+            _here.arrays, _here.changed, _here.structured = {}, set(), {}
+            _make_plain(met, fields)
         if not _here.copying and changed and error is None:
             _check_disjoint(met, changed)
         if error is None:
@@ -102,16 +107,18 @@ class Outside:
                 ) from None  # fmt: skip
 
 
-def _make_plain(met: list[tuple[np.ndarray[Any, Any], ArrayHandle]]) -> None:
+def _make_plain(
+    met: list[tuple[np.ndarray[Any, Any], ArrayHandle]], structured: list[tuple[Any, Any]]
+) -> None:
     """The places that were written hold plain values from now on, and arrays from outside these."""
     written, containers, numbas = _here.written, _here.containers, _here.numbas
     _here.written, _here.containers, _here.numbas = {}, {}, {}
-    plainly = _Plain(met)
+    plainly = _Plain([*met, *structured])
     for _, read, assign in written.values():
         value = read()
-        plain = value if value is MISSING else plainly(value)
-        if plain is not value:
-            assign(plain)
+        now = value if value is MISSING else plainly(value)
+        if now is not value:
+            assign(now)
     for container in containers.values():
         plainly(container)
     for thing, python, before in numbas.values():
@@ -196,6 +203,13 @@ def noting() -> Iterator[dict[Any, Write]]:
 
 def met(value: Any) -> Any:
     """A value from outside, as the function sees it."""
+    if _here.copying and has_fields(value):
+        known = _here.structured.get(id(value))
+        if known is None:
+            kind = layout(value)
+            parts = [met(value[n]) for n in names(kind.dtype)]
+            known = _here.structured[id(value)] = (value, of_parts(parts, kind))
+        return known[1]
     if type(value) is not np.ndarray:
         if not _here.copying:
             return value
@@ -205,12 +219,12 @@ def met(value: Any) -> Any:
         return _here.numbas.setdefault(identity(value), own)[1]
     if not _here.copying or value.dtype.kind not in "biuf":
         return value
-    known = _here.arrays.get(id(value))
-    if known is None:
+    array = _here.arrays.get(id(value))
+    if array is None:
         now = np.array(value) if _here.lasting else value
-        known = _here.arrays[id(value)] = (value, ArrayHandle(now))
-        known[1].born = 0  # it was there before all derivatives
-    return known[1]
+        array = _here.arrays[id(value)] = (value, ArrayHandle(now))
+        array[1].born = 0  # it was there before all derivatives
+    return array[1]
 
 
 def as_numpys_own(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -259,7 +273,7 @@ def check_writable(target: Any) -> None:
 class _Plain:
     """Values without tags; lists and dicts are changed in place, arrays from outside are these."""
 
-    def __init__(self, met: list[tuple[np.ndarray[Any, Any], ArrayHandle]]) -> None:
+    def __init__(self, met: list[tuple[Any, Any]]) -> None:
         self.done: dict[int, Any] = {id(handle): array for array, handle in met}
         self.kept: list[Any] = [met]  # whose ids stand there
 
@@ -274,6 +288,10 @@ class _Plain:
         match value:
             case ArrayHandle():
                 out = leaves.leave(alive(leaves.content(value)))
+            case Complex():
+                out = plain(self(value.re), self(value.im))
+            case Structured() | Element():
+                out = whole([self(p) for p in value.parts], value.layout)
             case list():
                 value[:] = [self(v) for v in value]
             case deque():
@@ -281,9 +299,9 @@ class _Plain:
                     value[k] = self(v)
             case dict():
                 for key, v in list(value.items()):
-                    plain = self(v)
-                    if plain is not v:
-                        value[key] = plain
+                    now = self(v)
+                    if now is not v:
+                        value[key] = now
             case tuple():
                 parts = [self(v) for v in value]
                 if any(p is not v for p, v in zip(parts, value, strict=True)):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadError
+from jitad.structured import is_like
 from jitad.structures import identity, is_one, registered
 from jitad.tape.ir import Pos, Var
 from jitad.tape.types import Array, Scalar, type_of_constant
@@ -134,7 +135,7 @@ class Guard:
 
     path: Path
     # "value", "code", "is", "unchanged", "type", "dtype", "same", "apart", "keys", "missing",
-    # "floats", "content", "order", "disjoint", "alone", "distinct", "gives"
+    # "floats", "fields", "content", "order", "disjoint", "alone", "distinct", "gives"
     kind: str
     expected: Any  # "same", "apart": another thing's path; "disjoint" to "distinct": others' paths
 
@@ -176,6 +177,8 @@ class Guard:
                 return type(now) is self.expected[0] and shape_of(now) == self.expected
             case "floats":
                 return is_long(now)
+            case "fields":
+                return is_like(now, self.expected)
             case "order":
                 return is_as_needed(now, self.expected)
             case "content":

@@ -22,11 +22,13 @@ from jitad.trace.ongoing import current
 from jitad.values.active import any_traced
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
+from jitad.values.numpy.structured import Element, Structured
 
 TELLING: dict[Any, str] = {repr: "__repr__", str: "__str__", hash: "__hash__"}
 
 
-_THEMSELVES = (ArrayHandle, Complex, type, FunctionType, MethodType, ModuleType, Enum)
+_THEMSELVES = (ArrayHandle, Complex, Structured, Element, type, FunctionType, MethodType,
+               ModuleType, Enum)  # fmt: skip
 _OTHERWISE = (*CONTAINERS, str, bytes, int, float, complex, functools.partial, np.ufunc, CACHED)
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic)
 

@@ -27,6 +27,7 @@ from jitad.values.complexes.number import Complex, parts, together
 from jitad.values.journal import active, made, record
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
+from jitad.values.numpy.structured import Structured
 from jitad.values.ranges import Range, length, relied
 
 
@@ -89,7 +90,7 @@ def sequence(x: Any) -> Counted | None:
             return _range(x.start, x.stop, x.step)
         case Range(start, stop, step):
             return _range(start, stop, step)
-        case ArrayHandle() | Complex():
+        case ArrayHandle() | Complex() | Structured():
             if not x.shape:
                 raise TypeError("iteration over a 0-d array")
             return Counted(x.shape[0], x.row, (0, x.shape[0], 1))

@@ -32,6 +32,7 @@ from jitad.values.array import ArrayHandle
 from jitad.values.chosen import Choice
 from jitad.values.complexes.number import Complex
 from jitad.values.journal import MISSING, was_made, why_stale
+from jitad.values.numpy.structured import Element, Structured
 from jitad.values.stand_ins import StandIn
 
 _NUMBERS = (Leaf, bool, int, float, complex, np.generic, np.ndarray)
@@ -185,7 +186,8 @@ def _reader(value: Any, keys: tuple[Any, ...]) -> Any:
     """
     trace = current()
     path = None if trace is None else trace.captures.path_of(value)
-    fixed = (tuple, list, dict, set, frozenset, deque, Stretch, Complex, BaseException)
+    fixed = (tuple, list, dict, set, frozenset, deque, Stretch, Complex, Structured, Element,
+             BaseException)  # fmt: skip
     if path is None or isinstance(value, fixed) or is_function(value):
         return None
     captures, touched = trace.captures, trace.journal.touched  # type: ignore[union-attr]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadValueError, JitadZeroDivisionError
+from jitad.structured import is_of_numbers
 from jitad.values import extents
 from jitad.values.active import is_traced
 from jitad.values.array import ArrayHandle, wrap
@@ -45,6 +46,16 @@ def kind_of(dtype: Any) -> np.dtype[Any]:
     """A dtype argument; arrays of objects or text are refused."""
     found = np.dtype(dtype)
     check_dtype(np.empty(0, found))
+    return found
+
+
+def any_kind_of(dtype: Any) -> np.dtype[Any]:
+    """The same, where it may have fields."""
+    found = np.dtype(dtype)
+    if found.names is None:
+        return kind_of(found)
+    if not all(map(is_of_numbers, (found[n] for n in found.names))):
+        check_dtype(np.empty(0, found))
     return found
 
 
@@ -82,6 +93,10 @@ def filled(value: Any, shape: tuple[Int, ...], dtype: np.dtype[Any]) -> Any:
 
 def _filled(value: Any, shape: tuple[Int, ...], dtype: np.dtype[Any], order: str) -> Any:
     """A new array, whose elements lie in Fortran's order if that is asked."""
+    if dtype.names is not None:
+        from jitad.values.numpy import structured  # which is made of what is made here
+
+        return structured.filled(lambda n, kind: _filled(value, n, kind, "C"), shape, dtype)
     if order != "F" or len(shape) < 2:
         return filled(value, shape, dtype)
     return filled(value, shape[::-1], dtype).T
@@ -89,18 +104,18 @@ def _filled(value: Any, shape: tuple[Int, ...], dtype: np.dtype[Any], order: str
 
 @replaces(np.zeros, plain=False)
 def zeros(shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None) -> Any:
-    return _filled(0, shape_tuple(shape), kind_of(dtype), order)
+    return _filled(0, shape_tuple(shape), any_kind_of(dtype), order)
 
 
 @replaces(np.ones, plain=False)
 def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Any:
-    return _filled(1, shape_tuple(shape), kind_of(dtype), order)
+    return _filled(1, shape_tuple(shape), any_kind_of(dtype), order)
 
 
 @replaces(np.empty, plain=False)
 def empty(shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None) -> Any:
     """Zeros: what is never written has a value, and it is the same on every run."""
-    return _filled(0, shape_tuple(shape), kind_of(dtype), order)
+    return _filled(0, shape_tuple(shape), any_kind_of(dtype), order)
 
 
 @replaces(np.full, plain=False)
@@ -121,7 +136,7 @@ def _like(fill: int) -> Any:
     def like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
              device: Any = None) -> Any:  # fmt: skip
         a = as_operand(a)
-        kind = kind_of(dtype if dtype is not None else type_of(a).dtype)
+        kind = any_kind_of(dtype if dtype is not None else type_of(a).dtype)
         wanted = shape_of(a) if shape is None else shape_tuple(shape)
         out = _filled(fill, wanted, kind, order)
         return out if shape is not None or order in ("C", "F") else as_it_lies(out, a)
@@ -150,7 +165,11 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subo
 def array(value: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K",
           subok: bool = False, ndmin: int = 0) -> Any:  # fmt: skip
     """A new array of a number, an array, or nested lists of them."""
-    kind = None if dtype is None else kind_of(dtype)
+    kind = None if dtype is None else any_kind_of(dtype)
+    if kind is not None and kind.names is not None:
+        from jitad.values.numpy import structured  # which is made of what is made here
+
+        return structured.array(value, kind)
     if kind is not None and kind.str[1:] in BOUNDS:
         for k in _numbers_in(value):
             require_held(k, kind.str[1:])
