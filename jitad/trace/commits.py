@@ -7,15 +7,19 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from jitad.errors import JitadError
 from jitad.tape.ir import Atom
 from jitad.trace.around import distinct
 from jitad.trace.around.containers import refill
 from jitad.trace.around.paths import Path, cell_of
+from jitad.trace.containers.stretch import stretched
 from jitad.trace.context import Trace
+from jitad.trace.joins.forms import Form, Keep, Maybe, Number, OneOf, Record
 from jitad.trace.joins.unset import UNSET, OrDefault, Perhaps, of_its_own
 from jitad.trace.output import Output
 from jitad.trace.results import Leaving, around, output_of
 from jitad.values.journal import MISSING, Write
+from jitad.values.kind import fail
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +94,33 @@ def commits_of(running: Trace, outputs: list[Atom], leaving: Leaving) -> list[Co
         found = around(running.captures, w.target)
         if w.slot != "content":
             running.keep_outside(value)
+        if w.slot == "items" and _holds_copies(value):
+            raise fail(JitadError, f"{path} holds arrays, lists or objects, and only the kernel "
+                       "knows how long it gets: it would hold copies afterwards",
+                       "Append to it outside, or keep numbers in it.")  # fmt: skip
         output = output_of(running.builder, value, outputs, found, leaving)
         commits.append(Commit(path, w.slot, output))
     return commits
+
+
+def _holds_copies(value: Any) -> bool:
+    """Is it a list whose elements only the kernel can tell, which are more than numbers?"""
+    stretch = stretched(value) if isinstance(value, list) else None
+    return stretch is not None and not _is_value(stretch.element)
+
+
+def _is_value(form: Form) -> bool:
+    """Is one like another: a number, a tuple of such, or what is there anyway?"""
+    match form:
+        case Number() | Keep():
+            return True
+        case Record(of, parts):
+            return isinstance(of.value, tuple) and all(map(_is_value, parts))
+        case OneOf(_, parts):
+            return all(map(_is_value, parts))
+        case Maybe(part):
+            return _is_value(part)
+    return False
 
 
 def _may_stay_away(w: Write, value: Any) -> bool:

@@ -85,6 +85,8 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
             partial.checked(f"given to {name}", *args, *kwargs.values())
         args, kwargs = iterables.with_ints(f, args, kwargs)
         args, kwargs = _with_callbacks(f, lent(args), lent(kwargs))
+        if f is iter or (isinstance(f, type) and hasattr(f, "__next__")):
+            args = tuple(map(iterables.steady, args))
     if ours:
         out = f(*args, **kwargs)
     else:

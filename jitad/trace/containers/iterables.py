@@ -39,6 +39,7 @@ class Counted:
     item: Callable[[Any], Any]
     bounds: tuple[Any, Any, Any]  # start, stop, step
     begun: Any = None  # has it been gone over?  None: it is no iterator, and that may be done again
+    ended: Callable[[Any], None] = lambda early: None  # asks for what must hold at the end
 
     @property
     def static(self) -> Iterable[Any] | None:
@@ -48,7 +49,7 @@ class Counted:
     def rest(self) -> Counted:
         """All but the first, by number."""
         count = self.count - 1
-        return Counted(count, lambda k: self.item(k + 1), (0, count, 1))
+        return Counted(count, lambda k: self.item(k + 1), (0, count, 1), None, self.ended)
 
     def __iter__(self) -> Any:
         self.begin()
@@ -75,8 +76,51 @@ class Counted:
         self.begun = True
 
 
-def _iterator(count: Any, item: Callable[[Any], Any]) -> Counted:
-    out = Counted(count, item, (0, count, 1), False)
+class Steady:
+    """The items of a list, as Python's iterator over it gives them, while its length is known.
+
+    Once only the kernel knows that, the list holds something else, and Python's would end there.
+    """
+
+    called = "list_iterator"
+
+    def __init__(self, items: list[Any]) -> None:
+        self.items, self.at = items, 0
+
+    def __iter__(self) -> Steady:
+        return self
+
+    def __next__(self) -> Any:
+        if stretched(self.items) is not None:
+            raise fail(JitadError, CHANGING, "Loop over a copy: for x in list(xs).")
+        if self.at >= len(self.items):
+            self.items = []  # what is appended later comes too late
+            raise StopIteration
+        self.at += 1
+        return self.items[self.at - 1]
+
+    def __length_hint__(self) -> int:
+        return len(self.items) - self.at
+
+
+CHANGING = "a list gets longer or shorter while it is iterated over"
+
+
+def steady(x: Any) -> Any:
+    """What is iterated over, in the way of `Steady` where it is a list that a trace may change."""
+    if type(x) is not list or active() is None:
+        return x
+    out = Steady(x)
+    made(out)
+    return out
+
+
+def _iterator(count: Any, item: Callable[[Any], Any], *over: Counted) -> Counted:
+    def ended(early: Any) -> None:
+        for s in over:
+            s.ended(early)
+
+    out = Counted(count, item, (0, count, 1), False, ended)
     made(out)
     return out
 
@@ -97,7 +141,8 @@ def sequence(x: Any) -> Counted | None:
         case list() | tuple() if (stretch := stretched(x)) is not None:
             from jitad.trace.containers import lists  # which loops
 
-            return Counted(stretch.count, lists.item_of(x), (0, stretch.count, 1))
+            item, ended = lists.items_of(x)
+            return Counted(stretch.count, item, (0, stretch.count, 1), None, ended)
     return None
 
 
@@ -124,9 +169,9 @@ def _range(start: Any, stop: Any, step: Any) -> Counted:
 def enumerate_(x: Any, start: Any = 0) -> Any:
     s = sequence(x.whole() if type(x) is Together and _is_fresh(x) else x)
     if s is None:
-        return made_of(enumerate(x, start), x)
+        return made_of(enumerate(steady(x), start), x)
     s.begin()
-    return _iterator(s.count, lambda k: (extents.add(k, start), s.item(k)))
+    return _iterator(s.count, lambda k: (extents.add(k, start), s.item(k)), s)
 
 
 class Backwards:
@@ -216,7 +261,7 @@ def zip_(*xs: Any, strict: bool = False) -> Any:
     if (together := _together(parts, xs, strict)) is not None:
         return together
     if not lengths or iterators:  # beside an iterator, lengths are relied on
-        given = [x if p is None else p for x, p in zip(xs, parts, strict=True)]
+        given = [steady(x) if p is None else p for x, p in zip(xs, parts, strict=True)]
         return made_of(zip(*given, strict=strict), *xs)
     known = [p if p is not None else listed(x) for p, x in zip(parts, xs, strict=True)]
     count, *others = (p.count for p in known if p.count is not None)
@@ -227,7 +272,7 @@ def zip_(*xs: Any, strict: bool = False) -> Any:
         count = extents.smallest(count, n)
     for p in known:
         p.begin()
-    return _iterator(count, lambda k: tuple(p.item(k) for p in known))
+    return _iterator(count, lambda k: tuple(p.item(k) for p in known), *known)
 
 
 # generators that never end, and what gives what they yield by number

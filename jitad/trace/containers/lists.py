@@ -26,6 +26,7 @@ from jitad.tape.ir import lit
 from jitad.trace.containers import writtenback
 from jitad.trace.containers.elements import converted, read_row, write_row
 from jitad.trace.containers.grown import cover, element, empty, fill, not_empty
+from jitad.trace.containers.iterables import CHANGING
 from jitad.trace.containers.rows import row_of
 from jitad.trace.containers.stretch import Stretch, stretched
 from jitad.trace.containers.writing import note, writes
@@ -125,20 +126,27 @@ def _read(target: Any, k: Any) -> Any:
     return out
 
 
-def item_of(target: Any) -> Callable[[Any], Any]:
-    """The element of an iteration; the list must stay as long as it was at its beginning."""
+def items_of(target: Any) -> tuple[Callable[[Any], Any], Callable[[Any], None]]:
+    """The elements of an iteration; the list must stay as long as it was at its beginning.
+
+    So it must at the end, unless the iteration was left `early`: the second function asks for it.
+    """
     count = _of(target).count
 
-    def item(k: Any) -> Any:
+    def ended(early: Any) -> None:
         stretch = stretched(target)
         same = stretch is not None and (
             extents.same(stretch.count, count) or bind("eq", stretch.count, count)
         )
-        require(same, JitadError, "a list gets longer or shorter while it is iterated over",
-                "Loop over a copy: for x in list(xs).")  # fmt: skip
+        if same is not True and early is not True:
+            same = bind("logical_or", same, early) if early is not False else same
+            require(same, JitadError, CHANGING, "Loop over a copy: for x in list(xs).")
+
+    def item(k: Any) -> Any:
+        ended(False)
         return _read(target, k)
 
-    return item
+    return item, ended
 
 
 def put(target: Any, index: Any, value: Any) -> None:

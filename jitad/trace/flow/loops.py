@@ -9,7 +9,7 @@ out to need the index as a plain number.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import groupby
 from operator import length_hint
@@ -20,7 +20,15 @@ from jitad.tape.build import Leaf
 from jitad.tape.ir import Block, Equation, walk
 from jitad.tape.types import Array
 from jitad.trace import context, protocols
-from jitad.trace.containers.iterables import Counted, Together, begun, is_table, read, table
+from jitad.trace.containers.iterables import (
+    Counted,
+    Together,
+    begun,
+    is_table,
+    read,
+    steady,
+    table,
+)
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.context import Again, Region, Trace
 from jitad.trace.flow.attempts import onward
@@ -108,6 +116,7 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
     if counted is not None and (counted.static is None or counted.count > context.UNROLLED):
         written = counted.static is not None and site.waits
         out = Unrolled(trace, counted.static, None if written else counted, state, site)
+        out.ended = counted.ended
         if counted.static is not None and not site.waits:
             out.may_be_long(counted.count)
         return out
@@ -233,6 +242,12 @@ class Unrolled(Session):
         self.long = False  # it has got long in an earlier trace
         self.why: BaseException | None = None  # it can't be rolled
         self.over = False
+        self.ended: Callable[[Any], None] = lambda early: None  # see `Counted`
+
+    def joined(self) -> State:
+        early, out = stopped(self.site, self.state), super().joined()
+        self.ended(early)
+        return out
 
     def __iter__(self) -> Iterator[Any]:
         if self.counted is not None:
@@ -303,7 +318,7 @@ class Unrolled(Session):
     def written_out(self) -> Iterator[Any]:
         size, block = 0, self.trace.builder.blocks[-1]
         limit, inside = (MAX_WRITTEN, 1) if self.counted is None else (MAX_BESIDE_ROWS, LOOP_WEIGHT)
-        for k, item in enumerate(self.items):
+        for k, item in enumerate(steady(self.items)):
             begin = len(block.equations)
             present(self.iterable)  # it may be another one, written in the loop
             self.trace.instead += self.why is not None
