@@ -452,6 +452,13 @@ def each_accumulated_from(values: Any, f: Any, so_far: Any) -> Iterator[Any]:
         yield so_far
 
 
+def each_as_long_as_there_are(values: Any) -> Iterator[Any]:
+    k = 0
+    while k < len(values):
+        yield values[k]
+        k += 1
+
+
 def each_group(keys: Any, values: Any) -> Iterator[Any]:
     k = 0
     while k < len(values):

@@ -59,6 +59,7 @@ class Insight:
     unfolded: frozenset[CodeType] = frozenset()  # recursive ones whose calls are written out
     tried: frozenset[CodeType] = frozenset()  # those that could not become one
     ending: frozenset[Pos] = frozenset()  # places of conditions under which functions recur
+    changing: frozenset[Pos] = frozenset()  # loops that change the length of the list they are over
     long: frozenset[Pos] = frozenset()  # loops that would be long, written out
     yielding: frozenset[CodeType] = frozenset()  # generators that yield in blocks, to no loop
     apart: frozenset[Pos] = frozenset()  # where paths meet whose things other names tell apart

@@ -226,10 +226,31 @@ def over_a_copy(x):
     return _total(rows)
 
 
+def worklist(x):
+    todo, s = [x], 0.0
+    for v in todo:
+        s += v * v
+        if v < 5.0:
+            todo.append(v * 2.0)
+    return s + len(todo)
+
+
+def worklist_of_pairs(x):
+    todo, s = [(x, 0)], 0.0
+    for v, depth in todo:
+        s += v * v
+        if depth < 3 and v > 0.3:
+            todo.append((v * 2.0, depth + 1))
+            todo.append((v * 0.5, depth + 1))
+    return s
+
+
 FUNCTIONS = [left_by_break, left_by_return, gone_on_with, numbered, in_pairs, backwards, mapped,
              one_by_one, generated, chained, shorter, removed, twice, by_a_function, any_of_them,
-             of_arrays, of_lists, at_the_last, at_the_last_numbered, many, over_a_copy]  # fmt: skip
-COMPILED = {backwards, many, over_a_copy}
+             of_arrays, of_lists, at_the_last, at_the_last_numbered, many, over_a_copy,
+             worklist, worklist_of_pairs]  # fmt: skip
+COMPILED = {left_by_break, left_by_return, gone_on_with, backwards, generated, shorter, removed,
+            twice, any_of_them, many, over_a_copy, worklist, worklist_of_pairs}  # fmt: skip
 POINTS = (1.7, 3.7, 1.1, 0.1)
 
 
@@ -254,7 +275,7 @@ def test_never_read_wrongly(f):
 def test_the_eager_engine_takes_over():
     set_fallback(True)
     with pytest.warns(match="runs in the eager engine"):
-        assert jit(left_by_break)(1.7) == left_by_break(1.7)
+        assert jit(in_pairs)(1.7) == in_pairs(1.7)
 
 
 ROWS = []

@@ -84,14 +84,16 @@ class Steady:
 
     called = "list_iterator"
 
-    def __init__(self, items: list[Any]) -> None:
-        self.items, self.at = items, 0
+    def __init__(self, items: list[Any], changes: Callable[[], None] | None = None) -> None:
+        self.items, self.at, self.changes = items, 0, changes
 
     def __iter__(self) -> Steady:
         return self
 
     def __next__(self) -> Any:
         if stretched(self.items) is not None:
+            if self.changes is not None:
+                self.changes()
             raise fail(JitadError, CHANGING, "Loop over a copy: for x in list(xs).")
         if self.at >= len(self.items):
             self.items = []  # what is appended later comes too late
@@ -106,11 +108,14 @@ class Steady:
 CHANGING = "a list gets longer or shorter while it is iterated over"
 
 
-def steady(x: Any) -> Any:
-    """What is iterated over, in the way of `Steady` where it is a list that a trace may change."""
+def steady(x: Any, changes: Callable[[], None] | None = None) -> Any:
+    """What is iterated over, in the way of `Steady` where it is a list that a trace may change.
+
+    If it does, `changes` is called, which may know another way.
+    """
     if type(x) is not list or active() is None:
         return x
-    out = Steady(x)
+    out = Steady(x, changes)
     made(out)
     return out
 

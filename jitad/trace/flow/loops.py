@@ -16,6 +16,7 @@ from operator import length_hint
 from typing import Any
 
 from jitad.errors import GuardMiss, JitadError, JitadExtentError
+from jitad.plain.as_written import each_as_long_as_there_are
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Block, Equation, walk
 from jitad.tape.types import Array
@@ -34,6 +35,7 @@ from jitad.trace.context import Again, Region, Trace
 from jitad.trace.flow.attempts import onward
 from jitad.trace.flow.branches import Branches, decided, truth
 from jitad.trace.flow.counted import RolledFor, RolledWhile
+from jitad.trace.flow.plain import Plain, PlainWhile
 from jitad.trace.flow.raising import raises_for_the_user
 from jitad.trace.flow.rolled import Rolled
 from jitad.trace.joins.optional import present
@@ -50,43 +52,6 @@ MAX_BESIDE_ROWS = 1500  # the same, if lists had to become arrays: what is writt
 LOOP_WEIGHT = 30  # what a loop inside counts then, as time to compile
 BEGUN = 3  # iterations that are written out, one by one, before a loop is taken to be none
 ARRAY_WEIGHT = 4  # what an operation on whole arrays counts, as code
-
-
-class Plain:
-    """Python's own loop, while nothing is traced."""
-
-    traced = False
-
-    def __init__(self, items: Any, state: State, site: Site) -> None:
-        self.items, self.state, self.site = items, state, site
-
-    def __iter__(self) -> Iterator[Any]:
-        stops = self.site.stops
-        for item in self.items:
-            yield item, self.state
-            if stops and any(self.state[k] for k in stops):
-                self.items = ()  # a generator is closed, unless somebody else has it
-                return
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def leave(self, state: State) -> None:
-        self.state = state
-
-    def joined(self) -> State:
-        return self.state
-
-
-class PlainWhile(Plain):
-    """The first variable is the condition."""
-
-    def __iter__(self) -> Iterator[Any]:
-        while decided(self.state[0], self.site.pos):
-            yield self.state
 
 
 def for_(iterable: Any, state: State, site: Site) -> Any:
@@ -106,6 +71,8 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
     if type(iterable) is Together and not site.waits:
         _refuse_advancing(trace, iterable, site)
         iterable = iterable.whole()
+    if type(iterable) is list and site.pos in trace.insight.changing:
+        iterable = generators.written(each_as_long_as_there_are, iterable)
     counted = begun(iterable)
     if site.waits and counted is not None and isinstance(counted.count, Leaf):
         if trace.builder.example(counted.count.atom) is None:
@@ -318,7 +285,7 @@ class Unrolled(Session):
     def written_out(self) -> Iterator[Any]:
         size, block = 0, self.trace.builder.blocks[-1]
         limit, inside = (MAX_WRITTEN, 1) if self.counted is None else (MAX_BESIDE_ROWS, LOOP_WEIGHT)
-        for k, item in enumerate(steady(self.items)):
+        for k, item in enumerate(steady(self.items, self.changes)):
             begin = len(block.equations)
             present(self.iterable)  # it may be another one, written in the loop
             self.trace.instead += self.why is not None
@@ -339,6 +306,12 @@ class Unrolled(Session):
                 if size * max(1, self.most // (k + 1)) > limit:
                     insight = self.trace.insight
                     raise Again(replace(insight, long=insight.long | {self.site.pos}))
+
+    def changes(self) -> None:
+        """The loop changes the length of the list that it is over: it becomes a `while`."""
+        insight, pos = self.trace.insight, self.site.pos
+        if type(self.iterable) is list and pos not in insight.changing:
+            raise Again(replace(insight, changing=insight.changing | {pos}))
 
     def give_rows(self) -> bool:
         """Lists that the loop is to count in become ones of rows, before the first loop around."""
