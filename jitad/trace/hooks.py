@@ -378,7 +378,7 @@ def In(a: Any, b: Any) -> Any:
         return spread(In, a, b)
     if is_optional(a):
         return asked(In, a, b)
-    b = inside(present(b))
+    b = partial.seen(inside(present(b)))
     if stretched(b) is not None:
         return lists.contains(b, a)
     if type(b) in keyed.DICTS:

@@ -50,7 +50,7 @@ _KNOWN = frozenset({list, tuple, dict, set, frozenset, str, range, int, float, A
 
 def items(thing: Any) -> Any:
     """What is iterated over: the thing itself, or what its methods give."""
-    if type(thing) in (*tabled.KINDS, partial.View):
+    if type(thing) in tabled.KINDS or type(thing := partial.seen(thing)) is partial.View:
         return partial.items(thing)
     if type(thing) in KINDS:
         return gathered.ordered(thing)

@@ -225,7 +225,7 @@ def _argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> An
     if isinstance(a, (Structured, Element)):  # abstract parts
         named = zip(structured.names(a.dtype), a.held, strict=True)
         parts = [_argument(captures, inputs, x, path.then("item", n)) for n, x in named]
-        whole = of_parts(parts, a.layout)
+        whole = of_parts(parts, a.layout, True)
         captures.register(whole, path, whole=True)
         return whole
     if a is None or not is_node(a):

@@ -330,3 +330,60 @@ def test_a_list_outside_holds_the_same_arrays(f):
         assert "holds arrays, lists or objects" in str(e)
     else:
         assert got == run(f)
+
+
+def values_of_before(x):
+    d = {"a": x, "b": 2.0 * x}
+    values, keys, items = d.values(), d.keys(), d.items()
+    if x > 1.0:
+        d["c"] = 3.0 * x
+    s = sum(v * v for v in values) + len(values) + len(keys) + max(values)
+    for k, v in items:
+        s += v * len(k)
+    if "c" in keys:
+        s += 1.0
+    return s + sum([*values]) + len(set(keys)) + sum(dict(items).values())
+
+
+def keys_of_before(x):
+    d = {"a": x, "b": 2.0 * x}
+    keys = d.keys()
+    if x > 1.0:
+        del d["a"]
+    return sum(d[k] * x for k in keys) + len(keys)
+
+
+def values_handed_on(x):
+    d = {"a": x, "b": 2.0 * x}
+    values = d.values()
+    if x > 1.0:
+        d.pop("a")
+
+    def total(*args):
+        return sum(a * a for a in args) + len(args)
+
+    return total(*values)
+
+
+@pytest.mark.parametrize("f", [values_of_before, keys_of_before, values_handed_on])
+def test_views_of_dicts_show_what_is_there_now(f):
+    for x in POINTS:
+        want, h = f(x), 1e-6
+        np.testing.assert_allclose(jit(f)(x), want, rtol=1e-12)
+        np.testing.assert_allclose(jit_grad(f)(x), (f(x + h) - f(x - h)) / (2.0 * h), rtol=1e-6)
+
+
+@pytest.mark.parametrize("ask", [
+    lambda keys: len(keys & {"c"}), lambda keys: keys == {"a"}, lambda keys: {"c"} <= keys,
+    lambda keys: keys.isdisjoint({"c"}), lambda keys: len({"c"} - keys),
+])  # fmt: skip
+def test_views_of_dicts_that_are_sets_are_refused(ask):
+    def f(x):
+        d = {"a": x}
+        keys = d.keys()
+        if x > 1.0:
+            d["c"] = x
+        return 1.0 * ask(keys)
+
+    with pytest.raises(JitadError, match="a dict that has a key on some paths only"):
+        jit(f)(2.0)

@@ -299,6 +299,28 @@ def test_what_is_written_outside_stays():
         np.testing.assert_allclose(ours.state["v"], theirs.state["v"], rtol=1e-14)
 
 
+ROW = FLATS[1]
+
+
+def test_elements_from_outside_are_not_written():
+    """NumPy's are views of an array, which a kernel doesn't know; a derivative's are its own."""
+
+    def given(r):
+        r["x"] = 2.0 * r["x"] ** 2
+        return r["x"]
+
+    def found(p):
+        ROW["x"] = p
+        return ROW["x"]
+
+    for f, argument in ((given, FLATS[1].copy()), (found, 3.0)):
+        with pytest.raises(JitadTypeError, match="an element of an array from outside is written"):
+            jit(f)(argument)
+    assert ROW["x"] == 2.0
+    row = FLATS[1].copy()
+    assert grad(given)(row)["x"] == 8.0 and row["x"] == 2.0
+
+
 def test_another_array_is_looked_at_anew():
     def f(p):
         return np.sum(p * _held[0]["x"])

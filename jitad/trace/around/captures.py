@@ -380,7 +380,7 @@ class Captures:
             self.guards.append(Guard(path, "same", here))
             return known
         names = structured.names(value.dtype)
-        out = of_parts([self.read(path.then("item", n), value[n]) for n in names], layout)
+        out = of_parts([self.read(path.then("item", n), value[n]) for n in names], layout, True)
         self._arrays_with_fields[id(value)] = (path, value, out)
         self.register(out, path)
         return out

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import copy
 import functools
+import gc
 import math
-from collections import Counter, defaultdict, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from types import BuiltinMethodType, MethodType
 from typing import Any
@@ -271,7 +272,20 @@ class View:
         return value if self.kind == "values" else (key, value)
 
 
-SUCH = (*KINDS, View)
+# those that Python makes, while the dict has all its keys on all paths
+_PYTHONS = {type(getattr(kinds(), kind)()): kind for kinds in (dict, OrderedDict)
+            for kind in ("keys", "values", "items")}  # fmt: skip
+
+
+def seen(thing: Any) -> Any:
+    """A view that was made before the dict became such a one, as one of it; else the thing."""
+    if (kind := _PYTHONS.get(type(thing))) is None:
+        return thing
+    (owner,) = gc.get_referents(thing)
+    return View(owner, kind) if is_partial(owner) else thing
+
+
+SUCH = (*KINDS, View, *_PYTHONS)
 _METHODS: dict[str, Callable[..., Any]] = {
     "get": get_or, "pop": _pop, "setdefault": _setdefault, "update": update,
     "__getitem__": get, "__setitem__": put, "__contains__": contains, "__len__": length,
@@ -293,6 +307,7 @@ _UNORDERED = (sum, min, max, any, all, math.fsum)
 
 def items(thing: Any) -> Any:
     """What is iterated over."""
+    thing = seen(thing)
     if tabled.is_tabled(thing):
         return tabled.inside(thing)
     if type(thing) is View:
@@ -302,9 +317,19 @@ def items(thing: Any) -> Any:
 
 def function(f: Any, args: tuple[Any, ...]) -> Any:
     """What stands in for a function that is called with such dicts; None: nothing needs to."""
+    now = tuple(map(seen, args))
+    found = _function(f, now)
+    if found is None or all(a is b for a, b in zip(args, now, strict=True)):
+        return found
+    return lambda *given, **named: found(*map(seen, given), **named)
+
+
+def _function(f: Any, args: tuple[Any, ...]) -> Any:
     if (found := tabled.function(f, args)) is not None:
         return found
-    owner = getattr(f, "__self__", None)
+    owner = seen(getattr(f, "__self__", None))
+    if type(owner) is View:
+        raise refused(f"asked for .{f.__name__} of its {owner.kind}")
     if isinstance(f, MethodType) and is_partial(owner):  # written in Python
         if f.__func__ is Counter.most_common:
             return lambda n=None: _most_common(owner, n)
@@ -412,6 +437,7 @@ def certain(value: Any, owner: Any = None) -> Any:
 
 def checked(what: str, *things: Any) -> None:
     """An error if one of them is such a dict."""
+    things = tuple(map(seen, things))
     if any(map(_is_such, things)):
         owners = [t.owner if type(t) is View else t for t in things]
         raise (tabled.refused if any(map(tabled.is_tabled, owners)) else refused)(what)

@@ -204,9 +204,10 @@ class Element:
 
     __array_ufunc__ = None
 
-    def __init__(self, of: Structured, key: tuple[Any, ...]) -> None:
+    def __init__(self, of: Structured, key: tuple[Any, ...], given: bool = False) -> None:
         self.of = of
         self.key = key
+        self.given = given  # is it one from outside, whose array is not known?
 
     held = property(lambda self: self.of.parts)
     shape = ()
@@ -234,6 +235,9 @@ class Element:
         return self.of.field(self._name(key))[self.key]
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        if self.given:
+            raise fail(JitadTypeError, "an element of an array from outside is written here, which "
+                       "would not reach the array", "Pass the array, and its index.")  # fmt: skip
         if type(key) is list:
             self.of[key][self.key] = value
             return
@@ -254,7 +258,7 @@ class Element:
         raise _missing(name, self)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in ("of", "key"):
+        if name in ("of", "key", "given"):
             object.__setattr__(self, name, value)
         elif name in self.dtype.names:
             self[name] = value
@@ -281,11 +285,11 @@ class Element:
 # -- made and asked -------------------------------------------------------------------------------
 
 
-def of_parts(parts: Sequence[Any], layout: Layout) -> Any:
-    """An array with fields, or an element of one, that has these parts."""
+def of_parts(parts: Sequence[Any], layout: Layout, given: bool = False) -> Any:
+    """An array with fields, or an element of one, that has these parts; `given`: by the caller."""
     held = [_held(p) for p in parts]
     if layout.is_element:
-        return Element(Structured(held, Layout(layout.dtype, np.ndarray)), ())
+        return Element(Structured(held, Layout(layout.dtype, np.ndarray)), (), given)
     return Structured(held, layout)
 
 
