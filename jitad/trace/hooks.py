@@ -33,6 +33,7 @@ from jitad.trace.calls import HERE, call, special
 from jitad.trace.comparisons import looks_into
 from jitad.trace.containers import gathered, keyed, lists, partial, tabled
 from jitad.trace.containers.gathered import set_of
+from jitad.trace.containers.iterables import leave
 from jitad.trace.containers.keyed import made
 from jitad.trace.containers.listed import SETS, inside, listed
 from jitad.trace.containers.ordering import STAND_INS
@@ -423,7 +424,17 @@ _BY_HASH = (dict, set, frozenset)
 
 
 def _among(a: Any, values: Any) -> Any:
-    return either(False, *((lambda x=x: a is x or _EQUAL(x, a)) for x in values))
+    out: Any = False
+    for x in values:
+        def same(x: Any = x) -> Any:
+            return a is x or _EQUAL(x, a)
+
+        out = either(out, same)
+        if truth(out) is True:  # an iterator goes on here
+            return out
+    if out is not False and (trace := current()) is not None:
+        leave(trace.left, values)  # if it is an iterator, of which all was taken here
+    return out
 
 
 def NotIn(a: Any, b: Any) -> Any:

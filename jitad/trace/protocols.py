@@ -17,7 +17,7 @@ import math
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
-from types import FrameType, FunctionType, ModuleType
+from types import FrameType, FunctionType, GeneratorType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from jitad.trace.around.paths import Guard, Path, Root, shape_of
 from jitad.trace.around.unseen import may_change, untouched
 from jitad.trace.calls import call, special
 from jitad.trace.containers import gathered, partial, tabled
+from jitad.trace.containers.iterables import go_on
 from jitad.trace.containers.listed import KINDS
 from jitad.trace.context import Trace
 from jitad.trace.joins.unset import Perhaps
@@ -50,6 +51,8 @@ _KNOWN = frozenset({list, tuple, dict, set, frozenset, str, range, int, float, A
 
 def items(thing: Any) -> Any:
     """What is iterated over: the thing itself, or what its methods give."""
+    if (trace := current()) is not None and not isinstance(thing, GeneratorType):
+        go_on(trace.left, thing)
     if type(thing) in tabled.KINDS or type(thing := partial.seen(thing)) is partial.View:
         return partial.items(thing)
     if type(thing) in KINDS:

@@ -7,12 +7,13 @@ iterated as Python does.  `enumerate`, `zip` and `reversed` of such things are s
 
 from __future__ import annotations
 
+import gc
 import inspect
 import itertools
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from types import GeneratorType
+from types import CellType, GeneratorType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -113,7 +114,7 @@ def steady(x: Any, changes: Callable[[], None] | None = None) -> Any:
 
     If it does, `changes` is called, which may know another way.
     """
-    if type(x) is not list or active() is None:
+    if not isinstance(x, list) or active() is None:
         return x
     out = Steady(x, changes)
     made(out)
@@ -309,6 +310,30 @@ def made_of(out: Any, *sources: Any) -> Any:
     if journal is not None and all(journal.is_fresh(x) for x in sources if _advances(x)):
         made(out)
     return out
+
+
+def leave(left: dict[int, Any], *things: Any) -> None:
+    """A loop over them ends where the kernel decides: how far they got, and what they go over."""
+    todo = [*things]
+    while todo:
+        x = todo.pop()
+        if hasattr(type(x), "__next__") and id(x) not in left:
+            left[id(x)] = x
+            todo += iterators_in(x)
+
+
+def iterators_in(x: Any) -> list[Any]:
+    """Those that an iterator goes over, or a generator."""
+    held = gc.get_referents(x)
+    held += [y for c in held if isinstance(c, CellType) for y in gc.get_referents(c)]
+    return [y for y in held if hasattr(type(y), "__next__")]
+
+
+def go_on(left: dict[int, Any], x: Any) -> None:
+    """What it would give next must be known."""
+    if left and id(x) in left and hasattr(type(x), "__next__"):
+        raise fail(JitadError, "an iterator can't go on after a loop that a traced condition left",
+                   "Make a list of it first.")  # fmt: skip
 
 
 def listed(x: Any) -> Counted:

@@ -28,7 +28,7 @@ from jitad.plain import as_written, endless, passed_on
 from jitad.plain.taken_in import TAKING, put_all
 from jitad.tape.build import Leaf
 from jitad.trace.calls import WHILE_TRACING, call
-from jitad.trace.containers.iterables import ENDLESS, pick, zip_
+from jitad.trace.containers.iterables import ENDLESS, iterators_in, leave, pick, zip_
 from jitad.trace.containers.lists import run
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.containers.tabled import begun
@@ -271,6 +271,7 @@ class Inlined(Session):
         super().__init__(trace, state, site)
         refuse_left(trace, generator)
         self.generator = generator
+        self.over = iterators_in(generator)
         self.values = list(state)
         self.frame = sys._getframe(2)
         self.running = False  # is the body being traced, and not the generator?
@@ -317,8 +318,9 @@ class Inlined(Session):
                 trace, self.depth, self, self.site.names, tuple(self.values), left
             )
             self.state, self.raised = values, without(raised, self._is_left)
-            if raised is not None:  # this loop, or one around that goes on through it
-                trace.left[id(generator)] = generator
+            # this loop is left, or one around that goes on through it
+            if raised is not None or isinstance(stopped(self.site, values), Leaf):
+                leave(trace.left, generator, *self.over)
         finally:
             if self.generator is not None:  # an error leaves no block of it open
                 trace.left[id(self.generator)] = self.generator

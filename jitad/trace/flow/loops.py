@@ -26,6 +26,7 @@ from jitad.trace.containers.iterables import (
     Together,
     begun,
     is_table,
+    leave,
     read,
     steady,
     table,
@@ -71,7 +72,7 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
     if type(iterable) is Together and not site.waits:
         _refuse_advancing(trace, iterable, site)
         iterable = iterable.whole()
-    if type(iterable) is list and site.pos in trace.insight.changing:
+    if isinstance(iterable, list) and site.pos in trace.insight.changing:
         iterable = generators.written(each_as_long_as_there_are, iterable)
     counted = begun(iterable)
     if site.waits and counted is not None and isinstance(counted.count, Leaf):
@@ -299,7 +300,10 @@ class Unrolled(Session):
             if type(self.iterable) is groupby and self.trace.journal.is_fresh(self.iterable):
                 made(item[1])
             yield from self.iteration(item)
-            if stopped(self.site, self.state) is True:
+            over = stopped(self.site, self.state)
+            if isinstance(over, Leaf):
+                leave(self.trace.left, self.iterable)
+            if over is True:
                 return
             if self.most:
                 size += _weight(block.equations[begin:], inside)
@@ -310,7 +314,7 @@ class Unrolled(Session):
     def changes(self) -> None:
         """The loop changes the length of the list that it is over: it becomes a `while`."""
         insight, pos = self.trace.insight, self.site.pos
-        if type(self.iterable) is list and pos not in insight.changing:
+        if isinstance(self.iterable, list) and pos not in insight.changing:
             raise Again(replace(insight, changing=insight.changing | {pos}))
 
     def give_rows(self) -> bool:
