@@ -428,7 +428,6 @@ def _among(a: Any, values: Any) -> Any:
     for x in values:
         def same(x: Any = x) -> Any:
             return a is x or _EQUAL(x, a)
-
         out = either(out, same)
         if truth(out) is True:  # an iterator goes on here
             return out
