@@ -191,6 +191,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
                 keyed.hashable(*args[:1], among=container)
             if f.__name__ in _COMPARING:
                 refuse_among((*args, *container))
+            protocols.check_taken(f.__name__, args)
             with writing(container) if writes(container, f.__name__) else contextlib.nullcontext():
                 method_called(container, f.__name__)
                 if trace is not None and isinstance(container, list) and f.__name__ == "sort":

@@ -67,7 +67,7 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
         return ArrayHandle(out) if isinstance(out, np.ndarray) else out
     module = getattr(f, "__module__", None) or type(getattr(f, "__self__", None)).__module__
     check_called(f, module, trace.builder.pos)
-    advanced = _advanced(f, args)
+    advanced = _advanced(trace, f, args)
     for thing in (getattr(f, "__self__", None), *args) if trace.left else ():
         if not isinstance(thing, GeneratorType):  # those say it themselves
             iterables.go_on(trace.left, thing)
@@ -153,10 +153,14 @@ def _with_callbacks(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
 GENERATORS = contextlib._GeneratorContextManager  # what `contextlib.contextmanager` makes
 
 
-def _advanced(f: Any, args: tuple[Any, ...]) -> Any:
+def _advanced(trace: Trace, f: Any, args: tuple[Any, ...]) -> Any:
     """The iterator that a function moves on; where it stands, no place of the journal says."""
     if f is next:
         return args[0] if args else None
+    if len(trace.regions) and not (isinstance(f, type) and hasattr(f, "__next__")):
+        for a in () if any(f is g for g in _BLIND) else args:
+            if hasattr(type(a), "__next__") and not isinstance(a, GeneratorType):
+                return a  # as `list` does, say
     if args and isinstance(args[0], GENERATORS) and f.__name__ in ("__enter__", "__exit__"):
         return args[0].gen
     owner = getattr(f, "__self__", None)

@@ -367,6 +367,8 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
             partial.put(owner, index, value)
             return
         if isinstance(owner, MUTABLE):
+            if isinstance(index, slice):
+                protocols.check_taken("extend", (value,))
             with writing(owner):
                 note(owner)
                 owner[index] = value  # type: ignore[index]

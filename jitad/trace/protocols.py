@@ -30,7 +30,7 @@ from jitad.trace.around.paths import Guard, Path, Root, shape_of
 from jitad.trace.around.unseen import may_change, untouched
 from jitad.trace.calls import call, special
 from jitad.trace.containers import gathered, partial, tabled
-from jitad.trace.containers.iterables import go_on
+from jitad.trace.containers.iterables import Counted, Together, go_on
 from jitad.trace.containers.listed import KINDS
 from jitad.trace.context import Trace
 from jitad.trace.joins.unset import Perhaps
@@ -70,9 +70,31 @@ def items(thing: Any) -> Any:
     item = special(thing, "__getitem__")
     if item is not None and not hasattr(type(thing), "__iter__"):
         return _made(_counted(thing, item))
-    if hasattr(thing, "__next__") or not may_change(thing):
+    if hasattr(thing, "__next__"):
+        if trace is not None:
+            check_advanced(trace, thing)
+        return thing
+    if not may_change(thing):
         return thing
     return _made(untouched(current(), (thing,), "iterating over it", iter, thing))
+
+
+def check_advanced(trace: Trace, thing: Any) -> None:
+    """An iterator of Python's is moved on: where it stands, no place of the journal says."""
+    ours = isinstance(thing, (GeneratorType, Counted, Together))  # which know where they stand
+    if len(trace.regions) and not ours and not trace.journal.is_fresh(thing):
+        name = getattr(thing, "called", type(thing).__name__)
+        raise fail(JitadError, f"a {name} can't be advanced under a traced condition",
+                   "Make a list of it before the loop or branch.")  # fmt: skip
+
+
+def check_taken(method: str, args: tuple[Any, ...]) -> None:
+    """A container's method, as `extend`, takes all that iterators among these give."""
+    trace = current()
+    for a in args if trace is not None and method in partial.GOING_THROUGH else ():
+        if hasattr(type(a), "__next__"):
+            go_on(trace.left, a)  # type: ignore[union-attr]
+            check_advanced(trace, a)  # type: ignore[arg-type]
 
 
 def _made(out: Any) -> Any:

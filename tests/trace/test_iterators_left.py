@@ -4,12 +4,15 @@ How far it got, only the kernel knows.  So a kernel says that it can't, and the 
 """
 
 import itertools
+import re
 
 import numpy as np
 import pytest
 
 from jitad import JitadError, grad, jit
 from tests.engines import in_place_of_a_kernel
+
+POINTS = (1.7, 3.7, 1.1, 0.1)
 
 
 def _rows(x):
@@ -134,6 +137,83 @@ def function_that_yields(x):
     return s + sum(g)
 
 
+def left_by_an_exception(x):
+    it, s = iter(_rows(x)), 0.0
+    try:
+        for v in it:
+            if v > 3.0:
+                raise ValueError
+            s += v
+    except ValueError:
+        pass
+    return s + 10.0 * sum(it)
+
+
+def emptied_in_the_loop(x):
+    it, s = iter(_rows(x)), 0.0
+    for v in it:
+        if v > 3.0:
+            s += len(list(it))
+        s += v
+    return s
+
+
+def _if_large(take):
+    def f(x):
+        it, s = iter(_rows(x)), 0.0
+        if x > 1.0:
+            s = take(it)
+        return s + 10.0 * sum(it)
+
+    return f
+
+
+def _unpacked(it):
+    a, b, c = it
+    return a * b * c
+
+
+def _handed_on(it):
+    def product(*args):
+        return args[0] * args[1]
+
+    return product(*it)
+
+
+def _extending(it):
+    r = [1.0]
+    r.extend(it)
+    return sum(r)
+
+
+def _added(it):
+    r = [1.0]
+    r += it
+    return sum(r)
+
+
+def _put_in(it):
+    r = [1.0, 2.0]
+    r[1:] = it
+    return sum(r)
+
+
+TAKING = [_unpacked, _handed_on, _extending, _added, _put_in, sum, max, lambda it: sum([*it]),
+          lambda it: sum(list(it)), lambda it: float(3.4 in it), lambda it: sum(map(float, it)),
+          lambda it: np.sum(np.array(list(it))), lambda it: sum(v for v in it),
+          lambda it: len({k: v for k, v in enumerate(it)}), lambda it: next(it)]  # fmt: skip
+
+
+@pytest.mark.parametrize("take", TAKING)
+def test_taken_under_a_condition(take):
+    """The other path finds all there that this one has taken."""
+    f = _if_large(take)
+    for x in POINTS:
+        with pytest.raises(JitadError, match="advanced under a traced|loop that"):
+            jit(f)(x)
+        np.testing.assert_allclose(in_place_of_a_kernel(f, x), f(x), rtol=1e-12)
+
+
 def gone_to_its_end(x):
     """Loops that are left by nothing, or over what is not used again, are kernels as before."""
     it, s = iter(_rows(x)), 0.0
@@ -155,8 +235,7 @@ def gone_to_its_end(x):
 
 FUNCTIONS = [looped_again, asked_for_the_next, under_another, in_a_list, of_map, of_zip, of_chain,
              any_of_them, looked_in, in_a_function, first_of_a_generator, generator,
-             function_that_yields]  # fmt: skip
-POINTS = (1.7, 3.7, 1.1, 0.1)
+             function_that_yields, left_by_an_exception, emptied_in_the_loop]  # fmt: skip
 
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
@@ -167,7 +246,7 @@ def test_refused_by_kernels_only(f):
         try:
             np.testing.assert_allclose(compiled(x), want, rtol=1e-12)
         except JitadError as e:
-            assert "can't go on after a loop that a traced condition left" in str(e)
+            assert re.search("can't go on after a loop|be advanced under a traced", str(e)), e
         np.testing.assert_allclose(in_place_of_a_kernel(f, x), want, rtol=1e-12)
         slope = (f(x + h) - f(x - h)) / (2.0 * h)
         np.testing.assert_allclose(grad(f)(x), slope, rtol=1e-6, atol=1e-6)

@@ -103,7 +103,7 @@ class Steady:
         return self.items[self.at - 1]
 
     def __length_hint__(self) -> int:
-        return len(self.items) - self.at
+        return max(0, len(self.items) - self.at)
 
 
 CHANGING = "a list gets longer or shorter while it is iterated over"

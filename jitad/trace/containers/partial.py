@@ -297,7 +297,7 @@ _METHODS: dict[str, Callable[..., Any]] = {
 _PLAIN = ("copy", "clear")
 _BY_KEY = ("get", "pop", "setdefault", "__getitem__", "__setitem__", "__delitem__")
 # methods of other containers, and of texts, that go through what they are given
-_GOING_THROUGH = frozenset({
+GOING_THROUGH = frozenset({
     "extend", "extendleft", "join", "fromkeys", "update", "union", "intersection", "difference",
     "symmetric_difference", "intersection_update", "difference_update",
     "symmetric_difference_update", "issubset", "issuperset", "isdisjoint",
@@ -386,7 +386,7 @@ def _gone_through(f: Any, args: tuple[Any, ...]) -> Any:
     ordered = not any(f is g for g in _UNORDERED)
     if f is np.fromiter:
         return lambda given, *more, **named: call(np.array, taken(given), *more, **named)
-    if isinstance(f, BuiltinMethodType) and f.__name__ in _GOING_THROUGH:
+    if isinstance(f, BuiltinMethodType) and f.__name__ in GOING_THROUGH:
         return iterating if isinstance(f.__self__, (str, list, deque)) else _refusing(f)
     return iterating if is_iterated(f, len(args)) else None
 

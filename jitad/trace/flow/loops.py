@@ -285,6 +285,7 @@ class Unrolled(Session):
 
     def written_out(self) -> Iterator[Any]:
         size, block = 0, self.trace.builder.blocks[-1]
+        detours = len(self.trace.detours)
         limit, inside = (MAX_WRITTEN, 1) if self.counted is None else (MAX_BESIDE_ROWS, LOOP_WEIGHT)
         for k, item in enumerate(steady(self.items, self.changes)):
             begin = len(block.equations)
@@ -301,7 +302,7 @@ class Unrolled(Session):
                 made(item[1])
             yield from self.iteration(item)
             over = stopped(self.site, self.state)
-            if isinstance(over, Leaf):
+            if isinstance(over, Leaf) or len(self.trace.detours) > detours:
                 leave(self.trace.left, self.iterable)
             if over is True:
                 return
