@@ -209,7 +209,7 @@ def test_taken_under_a_condition(take):
     """The other path finds all there that this one has taken."""
     f = _if_large(take)
     for x in POINTS:
-        with pytest.raises(JitadError, match="advanced under a traced|loop that"):
+        with pytest.raises(JitadError, match=r"advanced under a traced|loop that"):
             jit(f)(x)
         np.testing.assert_allclose(in_place_of_a_kernel(f, x), f(x), rtol=1e-12)
 
