@@ -34,26 +34,27 @@ class Layout:
 
 
 _ARRAYS = (np.ndarray, np.memmap, np.recarray)
+_HOME = "jitad.values.numpy.structured"  # which is imported where such an array is traced
 KINDS = (*_ARRAYS, np.void, np.record)
-traced: set[type] = set()  # the classes that stand for them where their numbers are traced
+TRACED: set[type] = set()  # the classes that stand for them where their numbers are traced
 
 
 def has_fields(value: Any) -> bool:
     """True of plain arrays with fields of numbers, and of their elements."""
-    return type(value) in KINDS and value.dtype.names is not None and bool(names(value.dtype))
+    return type(value) in KINDS and value.dtype.names is not None and bool(field_names(value.dtype))
 
 
-def names(dtype: np.dtype[Any]) -> tuple[str, ...]:
+def field_names(dtype: np.dtype[Any]) -> tuple[str, ...]:
     """The fields of numbers, or of such fields again."""
     return tuple(n for n in dtype.names or () if is_of_numbers(dtype[n]))
 
 
 def is_of_numbers(dtype: np.dtype[Any]) -> bool:
     base = dtype.base
-    return base.kind in "biufc" or bool(names(base))
+    return base.kind in "biufc" or bool(field_names(base))
 
 
-def layout(value: Any) -> Layout:
+def layout_of(value: Any) -> Layout:
     kind = type(value)
     return Layout(value.dtype, np.ndarray if kind is np.memmap else kind)
 
@@ -65,22 +66,21 @@ def is_like(value: Any, expected: Layout) -> bool:
     return value.dtype is expected.dtype or bool(value.dtype == expected.dtype)
 
 
-def check(layout: Layout) -> None:
+def check_fields(layout: Layout) -> None:
     """What a function hands on has all its fields."""
     for name in layout.dtype.names or ():
-        if name not in names(layout.dtype):
+        if name not in field_names(layout.dtype):
             raise JitadTypeError(
                 f"an array with the field {name!r}, which is not of numbers, can't be handed on",
                 caller(), "Hand on its fields of numbers: a[['x', 'y']].",
             )  # fmt: skip
 
 
-def whole(parts: Sequence[Any], layout: Layout) -> Any:
+def array_of(parts: Sequence[Any], layout: Layout) -> Any:
     """An array of these fields: NumPy's, if they are plain."""
     if not all(isinstance(p, (np.ndarray, np.generic, bool, int, float, complex)) for p in parts):
-        made = importlib.import_module("jitad.values.numpy.structured").of_parts(parts, layout)
-        return made
-    named = dict(zip(names(layout.dtype), parts, strict=True))
+        return importlib.import_module(_HOME).of_parts(parts, layout)
+    named = dict(zip(field_names(layout.dtype), parts, strict=True))
     name, first = next(iter(named.items()))
     shape = np.shape(first)[: np.ndim(first) - layout.dtype[name].ndim]
     out = np.zeros(shape, layout.dtype)

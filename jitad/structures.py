@@ -20,9 +20,17 @@ from typing import Any
 
 import numpy as np
 
-from jitad import structured
 from jitad.errors import JitadValueError
-from jitad.structured import WithFields
+from jitad.structured import (
+    KINDS,
+    TRACED,
+    WithFields,
+    array_of,
+    check_fields,
+    field_names,
+    has_fields,
+    layout_of,
+)
 
 
 class GenericZero:
@@ -71,7 +79,7 @@ class Structure:
     def check_fields(self) -> None:
         """Structured of other things than numbers would be lost where a function hands them on."""
         if self.kind is WithFields:
-            structured.check(self.extra)  # type: ignore[arg-type]
+            check_fields(self.extra)  # type: ignore[arg-type]
         for child in self.children:
             child.check_fields()
 
@@ -261,11 +269,11 @@ def _parts(value: Any) -> tuple[tuple[Hashable, ...], tuple[Any, ...], Hashable]
         return kind._fields, tuple(value), None
     if is_complex(value):
         return _COMPLEX_KEYS, (value.real, value.imag), None
-    if structured.has_fields(value):
-        names = structured.names(value.dtype)
-        return names, tuple(value[n] for n in names), structured.layout(value)
-    if kind in structured.traced:
-        return structured.names(value.dtype), value.parts, value.layout
+    if has_fields(value):
+        fields = field_names(value.dtype)
+        return fields, tuple(value[n] for n in fields), layout_of(value)
+    if kind in TRACED:
+        return field_names(value.dtype), value.parts, value.layout
     if is_plain_dataclass(kind):
         held = {f.name: getattr(value, f.name) for f in dataclasses.fields(kind)}
         if not all(_is_kept(kind, n, held[n]) for n in descriptors(kind) & held.keys()):
@@ -356,7 +364,7 @@ def _kind(value: Any) -> type:
     if is_complex(value):
         return complex
     kind: type = type(value)
-    return WithFields if kind in structured.KINDS or kind in structured.traced else kind
+    return WithFields if kind in KINDS or kind in TRACED else kind
 
 
 def _build(s: Structure, leaves: Iterator[Any]) -> Any:
@@ -373,7 +381,7 @@ def _build(s: Structure, leaves: Iterator[Any]) -> Any:
     if kind is Conjugate:
         return _complex(children[0], -children[1])
     if kind is WithFields:
-        return structured.whole(children, s.extra)  # type: ignore[arg-type]
+        return array_of(children, s.extra)  # type: ignore[arg-type]
     if kind in _registered:
         return _registered[kind].whole(children, s.extra)
     if issubclass(kind, tuple):

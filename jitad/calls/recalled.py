@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from jitad import structured
 from jitad.calls.arguments import key_of
 from jitad.calls.world import Unstated, World, content, source
 from jitad.emit import cachefiles
@@ -30,7 +29,7 @@ from jitad.emit.kernel import Kernel
 from jitad.emit.owncode import digest, packages
 from jitad.emit.surroundings import surroundings
 from jitad.late import Late
-from jitad.structured import WithFields
+from jitad.structured import TRACED, Layout, WithFields
 from jitad.structures import Structure
 from jitad.tape.ir import Block, Tape, Var, walk
 from jitad.tape.types import INT
@@ -42,7 +41,7 @@ from jitad.trace.syntax.source import nested_codes
 from jitad.trace.traced import Room, Traced
 
 MOST = 8  # traces in one file
-_KEPT = (int, bool, float, str, type(None), structured.Layout)
+_KEPT = (int, bool, float, str, type(None), Layout)
 _LEAVES = (float, int, bool, str, np.ndarray)
 _NODES = (tuple, list, dict, complex, WithFields, type(None))
 
@@ -347,7 +346,7 @@ def _form(f: Form, seen: dict[int, Form], classes: list[type]) -> Form:
         case Record(Rec(value, keys)) if type(value) in classes:
             place = _Class(classes.index(type(value)))
             out = Record(Rec(place, keys, ()), tuple(_form(p, seen, classes) for p in f.parts))
-        case Record(Rec(value, keys)) if type(value) in structured.traced:
+        case Record(Rec(value, keys)) if type(value) in TRACED:
             bare = type(value)((), value.layout)
             out = Record(Rec(bare, keys, ()), tuple(_form(p, seen, classes) for p in f.parts))
         case Keep(Num(value) | Obj(value)) if type(value) in _KEPT:

@@ -6,7 +6,7 @@ import itertools
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from jitad import structured
+from jitad.structured import TRACED, array_of, field_names
 from jitad.structures import is_plain_dataclass
 from jitad.trace.joins.forms import Form, Handle, Keep, Number, Record
 from jitad.trace.joins.state import CONTENT, Num, Obj
@@ -75,11 +75,11 @@ def _of_class(f: Record, parts: list[str | None], s: Source | None) -> str | Non
         return f"{s.name('new', tuple.__new__)}({s.name('kind', kind)}, {_tuple(parts)})"
     if s is not None and has_fields(kind):
         return f"{s.name('made', instance)}({s.name('kind', kind)}, {_fields(of.keys, parts)})"
-    if s is not None and kind in structured.traced:
+    if s is not None and kind in TRACED:
         layout = of.value.layout
-        if not all(n in structured.names(layout.dtype) for n in layout.dtype.names):
+        if not all(n in field_names(layout.dtype) for n in layout.dtype.names):
             return None  # which is refused
-        return f"{s.name('whole', structured.whole)}({parts[0]}, {s.name('layout', layout)})"
+        return f"{s.name('whole', array_of)}({parts[0]}, {s.name('layout', layout)})"
     from jitad.trace.containers.stretch import Stretch  # not needed for what is found on disk
     from jitad.trace.remade import made_of
     from jitad.values.complexes.number import Complex, plain

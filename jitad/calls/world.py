@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad import structured
+from jitad.structured import field_names, has_fields
 from jitad.trace.around.floatlists import is_long
 from jitad.trace.around.libraries import is_library, is_library_module, is_ours
 from jitad.trace.around.paths import Path, Root, cell_of
@@ -94,9 +94,9 @@ class World:
             self.told("input" if typed else repr(value), kind.__name__)
         elif not self.new(value):
             return
-        elif structured.has_fields(value):
+        elif has_fields(value):
             self.told(kind.__name__, value.dtype)
-            for name in structured.names(value.dtype):
+            for name in field_names(value.dtype):
                 self.value((id(value), "item", name), value[name])
         elif kind is np.ndarray:
             self.array(value, typed)
@@ -245,7 +245,7 @@ class World:
             plain = type(at) in _PLAIN or isinstance(at, (np.number, np.bool_))
             if not plain and id(at) not in self.numbers:
                 return False
-            if structured.has_fields(at):
+            if has_fields(at):
                 return True  # each read of a field gives another view
         return True
 

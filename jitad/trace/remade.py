@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad import structured
+from jitad.structured import array_of, check_fields
 from jitad.trace.containers.grown import variables
 from jitad.trace.containers.listed import LISTED, again
 from jitad.trace.containers.partial import DISORDER
@@ -66,8 +66,8 @@ def _whole(out: Any) -> Any:
     if type(out) is Element:  # of an array that is NumPy's by now
         return out.of[out.key]
     if type(out) is Structured:
-        structured.check(out.layout)
-        return structured.whole(out.parts, out.layout)
+        check_fields(out.layout)
+        return array_of(out.parts, out.layout)
     return str(out) if type(out) is Text else out
 
 

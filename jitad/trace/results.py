@@ -16,7 +16,7 @@ from jitad.tape.ir import Atom
 from jitad.tape.types import DTYPES
 from jitad.trace.around.captures import Captures
 from jitad.trace.around.paths import Path, Root
-from jitad.trace.containers.iterables import Counted
+from jitad.trace.containers.iterables import Counted, Steady
 from jitad.trace.context import Trace
 from jitad.trace.joins.forms import Form, Keep, Maybe, OneOf, Record
 from jitad.trace.joins.join import extract
@@ -95,7 +95,7 @@ def _check_kept(
     match form:
         case There():
             pass
-        case Record(Rec(value)) if isinstance(value, (Range, Counted)):
+        case Record(Rec(value)) if isinstance(value, (Range, Counted, Steady)):
             _refuse(builder, value)
         case Record():
             for p in form.parts:
@@ -110,7 +110,7 @@ def _check_kept(
 
 
 def _refuse(builder: Builder, value: Any) -> None:
-    names: dict[type, str] = {Range: "range", Counted: "sequence"}
+    names: dict[type, str] = {Range: "range", Counted: "sequence", Steady: Steady.called}
     raise JitadTypeError(
         f"a {names.get(type(value), type(value).__name__)} that holds traced values leaves the "
         "compiled function", builder.pos,

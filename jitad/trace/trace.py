@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from jitad import structured
 from jitad.errors import Guessed, JitadError, UnknownDepthError
 from jitad.primitives.schedules import Memory
+from jitad.structured import field_names
 from jitad.structures import is_node, registered
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Block, Pos, Tape, Var, walk
@@ -223,7 +223,7 @@ def _argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> An
         imaginary = _argument(captures, inputs, second, path.then("attr", "imag"))
         return captures.whole(Complex(first, imaginary), path, real)
     if isinstance(a, (Structured, Element)):  # abstract parts
-        named = zip(structured.names(a.dtype), a.held, strict=True)
+        named = zip(field_names(a.dtype), a.held, strict=True)
         parts = [_argument(captures, inputs, x, path.then("item", n)) for n, x in named]
         whole = of_parts(parts, a.layout, True)
         captures.register(whole, path, whole=True)

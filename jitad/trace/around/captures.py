@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from jitad import structured
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
+from jitad.structured import field_names, has_fields, layout_of
 from jitad.structures import as_pythons, identity
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Lit, Var, lit
@@ -151,7 +151,7 @@ class Captures:
         make = maker(value)
         if make is not None:
             return self._standing(path, value, make)
-        if structured.has_fields(value):
+        if has_fields(value):
             return self._with_fields(path, value)
         match value:
             case Enum():  # which never changes, but may be another one's turn
@@ -372,14 +372,14 @@ class Captures:
 
     def _with_fields(self, path: Path, value: Any) -> Any:
         """An array with fields, or an element of one; each field of numbers is read."""
-        layout = structured.layout(value)
+        layout = layout_of(value)
         self.guards.append(Guard(path, "fields", layout))
         first = self._arrays_with_fields.get(id(value))
         if first is not None:
             here, _, known = first
             self.guards.append(Guard(path, "same", here))
             return known
-        names = structured.names(value.dtype)
+        names = field_names(value.dtype)
         out = of_parts([self.read(path.then("item", n), value[n]) for n in names], layout, True)
         self._arrays_with_fields[id(value)] = (path, value, out)
         self.register(out, path)

@@ -24,7 +24,7 @@ from jitad.plain.fields import Fields
 from jitad.room import Room
 from jitad.runtime import aliases, leaves
 from jitad.runtime.tags import alive
-from jitad.structured import has_fields, layout, names, whole
+from jitad.structured import array_of, field_names, has_fields, layout_of
 from jitad.structures import as_pythons, identity
 from jitad.trace.around.containers import elements, refill
 from jitad.values import borrowed
@@ -206,8 +206,8 @@ def met(value: Any) -> Any:
     if _here.copying and has_fields(value):
         known = _here.structured.get(id(value))
         if known is None:
-            kind = layout(value)
-            parts = [met(value[n]) for n in names(kind.dtype)]
+            kind = layout_of(value)
+            parts = [met(value[n]) for n in field_names(kind.dtype)]
             known = _here.structured[id(value)] = (value, of_parts(parts, kind))
         return known[1]
     if type(value) is not np.ndarray:
@@ -291,7 +291,7 @@ class _Plain:
             case Complex():
                 out = plain(self(value.re), self(value.im))
             case Structured() | Element():
-                out = whole([self(p) for p in value.parts], value.layout)
+                out = array_of([self(p) for p in value.parts], value.layout)
             case list():
                 value[:] = [self(v) for v in value]
             case deque():

@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from jitad import structured
 from jitad.errors import (
     JitadAttributeError,
     JitadIndexError,
     JitadTypeError,
     JitadValueError,
 )
-from jitad.structured import Layout
+from jitad.structured import TRACED, Layout, field_names, has_fields
 from jitad.tape.types import Scalar
 from jitad.values import extents, registry
 from jitad.values.array import ArrayHandle
@@ -58,7 +57,7 @@ class Structured:
 
     def _inner(self, k: int) -> int:
         """The number of axes that the elements of a field have."""
-        return self.dtype[structured.names(self.dtype)[k]].ndim
+        return self.dtype[field_names(self.dtype)[k]].ndim
 
     def __len__(self) -> Any:
         if not self.shape:
@@ -68,7 +67,7 @@ class Structured:
     # -- fields and elements ----------------------------------------------------------------------
 
     def field(self, name: str) -> Any:
-        names = structured.names(self.dtype)
+        names = field_names(self.dtype)
         if name in names:
             return self.parts[names.index(name)]
         if name in self.dtype.names:
@@ -293,7 +292,7 @@ def of_parts(parts: Sequence[Any], layout: Layout, given: bool = False) -> Any:
     return Structured(held, layout)
 
 
-structured.traced |= {Structured, Element}
+TRACED.update((Structured, Element))
 registry.matrices.add(Structured)
 
 
@@ -309,7 +308,7 @@ def _held(value: Any) -> Any:
 def filled(make: Callable[[Any, Any], Any], shape: Any, dtype: np.dtype[Any]) -> Structured:
     """A new array with fields, each of which `make(shape, dtype)` makes."""
     parts = []
-    for name in structured.names(dtype):
+    for name in field_names(dtype):
         inner = dtype[name]
         whole = (*shape, *inner.shape)
         kind = inner.base
@@ -337,11 +336,11 @@ def _is_index(key: Any) -> bool:
 
 def _in_order(value: Any, dtype: np.dtype[Any]) -> Sequence[Any]:
     """What is stored in each field of numbers, by their order."""
-    names = structured.names(dtype)
+    names = field_names(dtype)
     if isinstance(value, (Structured, Element)):
         return value.parts
-    if structured.has_fields(value):
-        return [value[n] for n in structured.names(value.dtype)]
+    if has_fields(value):
+        return [value[n] for n in field_names(value.dtype)]
     if isinstance(value, list):
         rows = [_in_order(v, dtype) for v in value]
         return [call(np.array, [row[k] for row in rows]) for k in range(len(names))]
