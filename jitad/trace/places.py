@@ -152,7 +152,7 @@ def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
     if trace is not None:
         trace.step(sys._getframe(1))
     if isinstance(owner, (Structured, Element)):
-        return getattr(owner, name)
+        return owner[name] if _is_field(owner, name) else getattr(owner, name)
     value = protocols.attribute(trace, owner, name)
     if value is not protocols.NOTHING:
         return value
@@ -224,6 +224,9 @@ def set_attr(value: Any, owner: Any, name: str) -> None:
         spread(lambda o: set_attr(value, o, name), owner)
         return
     owner = present(owner, JitadAttributeError)
+    if isinstance(owner, (Structured, Element)) and _is_field(owner, name):
+        owner[name] = present(value)
+        return
     if isinstance(owner, (Complex, Structured, Element)):
         setattr(owner, name, present(value))  # a write to the array that the part is
         return
@@ -237,6 +240,11 @@ def set_attr(value: Any, owner: Any, name: str) -> None:
     with writing(owner):
         note_attr(owner, name)
         setattr(owner, name, value)
+
+
+def _is_field(owner: Structured | Element, name: str) -> bool:
+    """Is it none of NumPy's own attributes?"""
+    return name in owner.dtype.names and not hasattr(np.recarray, name)
 
 
 def del_attr(owner: Any, name: str) -> None:

@@ -313,12 +313,54 @@ def test_elements_from_outside_are_not_written():
         ROW["x"] = p
         return ROW["x"]
 
-    for f, argument in ((given, FLATS[1].copy()), (found, 3.0)):
+    def nested(r):
+        r["q"]["b"] = 2.0
+        return r["q"]["b"]
+
+    def some(r):
+        r[["x"]]["x"] = 2.0
+        return r["x"]
+
+    for f, argument in ((given, FLATS[1].copy()), (found, 3.0), (nested, TABLE[1].copy()),
+                        (some, FLATS[1].copy())):  # fmt: skip
         with pytest.raises(JitadTypeError, match="an element of an array from outside is written"):
             jit(f)(argument)
     assert ROW["x"] == 2.0
     row = FLATS[1].copy()
     assert grad(given)(row)["x"] == 8.0 and row["x"] == 2.0
+
+
+def test_fields_may_have_any_name():
+    """Those of the engine's own attributes, too."""
+    kind = [(n, "f8") for n in ("key", "given", "of", "parts", "layout", "held", "row")]
+    d = np.zeros(3, kind).view(np.recarray)
+    for k, (name, _) in enumerate(kind):
+        d[name] = 1.0 + k
+
+    def f(p, d):
+        s = np.sum(d.parts) + np.sum(d.layout) * p + np.sum(d.held * d.row) * p
+        for r in d:
+            s += r.key * p + r.given * p * p + r.of + r.parts * p
+        e = d.copy()
+        e.parts = p
+        e[1].given = p
+        return s + np.sum(e.parts * e.given)
+
+    _, want, _ = _differences(f, 0.7, d)
+    for derive in (grad, jit_grad):
+        np.testing.assert_allclose(derive(f)(0.7, d), want, rtol=1e-8)
+
+
+def test_arrays_are_copied_where_numpy_copies():
+    def f(p, d):
+        e, other = np.asarray(d), np.array(d)
+        e["x"][0] = p
+        np.array(d, copy=None)["x"][1] = p * p
+        return d["x"][0] * d["x"][1] + other["x"][0] * p
+
+    _, want, _ = _differences(f, 0.7, FLATS)
+    for derive in (grad, jit_grad):
+        np.testing.assert_allclose(derive(f)(0.7, FLATS), want, rtol=1e-8)
 
 
 def test_another_array_is_looked_at_anew():

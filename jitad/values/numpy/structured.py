@@ -230,8 +230,9 @@ class Element:
 
     def __getitem__(self, key: Any) -> Any:
         if type(key) is list:
-            return Element(self.of[key], self.key)
-        return self.of.field(self._name(key))[self.key]
+            return Element(self.of[key], self.key, self.given)
+        found = self.of.field(self._name(key))[self.key]
+        return Element(found.of, found.key, self.given) if isinstance(found, Element) else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if self.given:
@@ -382,10 +383,10 @@ def _like(fill: int) -> Callable[..., Any]:
     return lambda a: filled(lambda shape, dtype: call(make, shape, dtype), a.shape, a.dtype)
 
 
-def _copied(a: Structured, dtype: Any = None, **kwargs: Any) -> Structured:
+def _copied(a: Structured, dtype: Any = None, copy: Any = True, **kwargs: Any) -> Structured:
     if dtype is not None and np.dtype(dtype) != a.dtype:
         raise fail(JitadTypeError, "arrays with fields keep their fields here", _OTHER)
-    return a.copy()
+    return a.copy() if copy else a
 
 
 def _sorted(a: Structured, axis: int = -1, kind: Any = None, order: Any = None) -> Any:
