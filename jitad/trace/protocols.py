@@ -71,7 +71,7 @@ def items(thing: Any) -> Any:
     if item is not None and not hasattr(type(thing), "__iter__"):
         return _made(_counted(thing, item))
     if hasattr(thing, "__next__"):
-        if trace is not None:
+        if trace is not None and not isinstance(thing, _KNOWING):
             check_advanced(trace, thing)
         return thing
     if not may_change(thing):
@@ -79,10 +79,12 @@ def items(thing: Any) -> Any:
     return _made(untouched(current(), (thing,), "iterating over it", iter, thing))
 
 
+_KNOWING = (GeneratorType, Counted, Together)  # where they stand: loops ask for them
+
+
 def check_advanced(trace: Trace, thing: Any) -> None:
     """An iterator of Python's is moved on: where it stands, no place of the journal says."""
-    ours = isinstance(thing, (GeneratorType, Counted, Together))  # which know where they stand
-    if len(trace.regions) and not ours and not trace.journal.is_fresh(thing):
+    if len(trace.regions) and not trace.journal.is_fresh(thing):
         name = getattr(thing, "called", type(thing).__name__)
         raise fail(JitadError, f"a {name} can't be advanced under a traced condition",
                    "Make a list of it before the loop or branch.")  # fmt: skip
@@ -94,7 +96,8 @@ def check_taken(method: str, args: tuple[Any, ...]) -> None:
     for a in args if trace is not None and method in partial.GOING_THROUGH else ():
         if hasattr(type(a), "__next__"):
             go_on(trace.left, a)  # type: ignore[union-attr]
-            check_advanced(trace, a)  # type: ignore[arg-type]
+            if not isinstance(a, _KNOWING):
+                check_advanced(trace, a)  # type: ignore[arg-type]
 
 
 def _made(out: Any) -> Any:

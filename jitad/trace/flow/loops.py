@@ -70,7 +70,7 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
     if site.waits and generators.awaited(trace, sys._getframe(1)):
         site = replace(site, waits=False)
     if type(iterable) is Together and not site.waits:
-        _refuse_advancing(trace, iterable, site)
+        _refuse_advancing(trace, iterable)
         iterable = iterable.whole()
     if isinstance(iterable, list) and site.pos in trace.insight.changing:
         iterable = generators.written(each_as_long_as_there_are, iterable)
@@ -79,7 +79,7 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
         if trace.builder.example(counted.count.atom) is None:
             generators.only_for_loops(trace, sys._getframe(1))
     if generators.is_generator(iterable):
-        _refuse_advancing(trace, iterable, site)
+        _refuse_advancing(trace, iterable)
         return generators.Inlined(trace, iterable, state, site)
     if counted is not None and (counted.static is None or counted.count > context.UNROLLED):
         written = counted.static is not None and site.waits
@@ -90,7 +90,7 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
         return out
     if counted is None:
         trace.journal.iterated.note([iterable])
-        _refuse_advancing(trace, iterable, site)
+        _refuse_advancing(trace, iterable)
     items = iterable if counted is None else counted.static
     out = Unrolled(trace, items, None, state, site)
     if not site.waits and site.pos not in trace.insight.written_out:
@@ -115,14 +115,9 @@ def while_(state: State, site: Site) -> Any:
     return While(trace, state, site)
 
 
-def _refuse_advancing(trace: Trace, iterable: Any, site: Site) -> None:
-    advancing = iter(iterable) is iterable
-    if advancing and len(trace.regions) and not trace.journal.is_fresh(iterable):
-        raise JitadError(
-            f"a {getattr(iterable, 'called', type(iterable).__name__)} can't be advanced under a "
-            "traced condition", site.pos,
-            "Make a list of it before the loop or branch.",
-        )  # fmt: skip
+def _refuse_advancing(trace: Trace, iterable: Any) -> None:
+    if iter(iterable) is iterable:
+        protocols.check_advanced(trace, iterable)
 
 
 def stopped(site: Site, state: Any) -> Any:
