@@ -23,7 +23,7 @@ def names(f: Any) -> tuple[str, ...]:
             cells = zip(f.__code__.co_freevars, f.__closure__ or (), strict=True)
             return tuple(n for n, c in cells if not n.startswith("_j") and _is_filled(c, f))
         case functools.partial():
-            return ("func", "args", "keywords")
+            return ("func", "args", "keywords")[: 3 if f.keywords else 2]
     return getattr(type(f), "closes_over", ())
 
 
@@ -102,7 +102,7 @@ def again(f: Any, values: dict[Any, Any]) -> Any:
             return out
         case functools.partial():
             parts = {n: values.get(n, getattr(f, n)) for n in names(f)}
-            return functools.partial(parts["func"], *parts["args"], **parts["keywords"])
+            return functools.partial(parts["func"], *parts["args"], **parts.get("keywords", {}))
     out = copy.copy(f)
     if out is f:  # what a `__copy__` of its class says; it is not ours to be changed
         raise JitadTypeError(

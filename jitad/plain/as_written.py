@@ -27,6 +27,16 @@ def chained(parts: Any) -> list[Any]:
     return [v for p in parts for v in p]
 
 
+def repeat(target: list[Any], n: int) -> None:
+    if n < 1:
+        target.clear()
+    else:
+        once = list(target)
+        for _ in range(n - 1):
+            for v in once:
+                target.append(v)
+
+
 def repeated(a: list[Any], n: int) -> list[Any]:
     return [v for _ in range(n) for v in a]
 
@@ -138,54 +148,6 @@ def mapped(f: Any, values: Any) -> list[Any]:
     return [f(v) for v in values]
 
 
-def mapped_over(f: Any, values: Any) -> list[Any]:
-    return [f(*v) for v in values]
-
-
-def filtered(keep: Any, values: Any) -> list[Any]:
-    return [v for v in values if (keep(v) if keep is not None else v)]
-
-
-def filtered_out(drop: Any, values: Any) -> list[Any]:
-    return [v for v in values if not (drop(v) if drop is not None else v)]
-
-
-def selected(values: Any, flags: Any) -> list[Any]:
-    return [v for v, flag in zip(values, flags, strict=False) if flag]
-
-
-def taken_while(go_on: Any, values: Any) -> list[Any]:
-    out = []
-    for v in values:
-        if not go_on(v):
-            break
-        out.append(v)
-    return out
-
-
-def dropped_while(wait: Any, values: Any) -> list[Any]:
-    out = []
-    waiting = True
-    for v in values:
-        if waiting and wait(v):
-            continue
-        waiting = False
-        out.append(v)
-    return out
-
-
-def first_of(values: list[Any]) -> Any:
-    if not values:
-        raise StopIteration
-    return values.pop(0)
-
-
-def first_or(values: list[Any], default: Any) -> Any:
-    if values:
-        return values.pop(0)
-    return default
-
-
 def first_yielded(values: Any) -> Any:
     for v in values:
         return v
@@ -237,27 +199,8 @@ def insert_right(target: list[Any], x: Any) -> None:
     target.insert(bisect.bisect_right(target, x), x)
 
 
-def accumulated_from(values: Any, f: Any, so_far: Any) -> list[Any]:
-    out = [so_far]
-    for v in values:
-        so_far = f(so_far, v)
-        out.append(so_far)
-    return out
-
-
 def pairs_of_both(first: Any, second: Any) -> list[Any]:
     return [(a, b) for a in first for b in second]
-
-
-def accumulated(values: list[Any], f: Any) -> list[Any]:
-    out: list[Any] = []
-    for v in values:
-        out.append(f(out[-1], v) if out else v)
-    return out
-
-
-def paired(values: list[Any]) -> list[Any]:
-    return [(values[k], values[k + 1]) for k in range(len(values) - 1)]
 
 
 def pairs_of(values: list[Any]) -> list[Any]:
@@ -413,8 +356,9 @@ def enumerated(values: Any, start: Any) -> Iterator[Any]:
         k += 1
 
 
-def each_there(found: Any) -> Iterator[Any]:
-    for there, item in found:
+def each_there(keys: Any, found: Any) -> Iterator[Any]:
+    for key in keys:
+        there, item = found(key)
         if there:
             yield item
 
@@ -436,13 +380,55 @@ def each_mapped(f: Any, values: Any) -> Iterator[Any]:
         yield f(v)
 
 
+def each(values: Any) -> Iterator[Any]:
+    for v in values:  # noqa: UP028  of which need not be known how many there are
+        yield v
+
+
+def each_beside(values: Any, before: Any, after: Any, order: Any) -> Iterator[Any]:
+    """zip(*before, values, *after), where it is not known how many values there are."""
+    order.begin()
+    before, after = [numbered(b) for b in before], [numbered(a) for a in after]
+    order.listed()
+    k = 0
+    for v in values:
+        order.sure(all_reach(before, k))
+        if not all_reach(after, k):
+            break
+        yield *[b[k] for b in before], v, *[a[k] for a in after]
+        order.go_on()
+        k += 1
+        if not all_reach(before, k):
+            break
+
+
+def numbered(values: Any) -> Any:
+    return values if hasattr(values, "__getitem__") else list(values)
+
+
+def each_together(several: Any) -> Iterator[Any]:
+    k = 0
+    while all_reach(several, k):
+        yield (*[values[k] for values in several],)
+        k += 1
+
+
+def all_reach(several: Any, k: Any) -> bool:
+    for values in several:
+        if k >= len(values):
+            return False
+    return True
+
+
 def each_accumulated(values: Any, f: Any) -> Iterator[Any]:
     if len(values) > 0:
         so_far = values[0]
         yield so_far
-        for k in range(1, len(values)):
+        k = 1
+        while k < len(values):
             so_far = f(so_far, values[k])
             yield so_far
+            k += 1
 
 
 def each_accumulated_from(values: Any, f: Any, so_far: Any) -> Iterator[Any]:
@@ -459,13 +445,15 @@ def each_as_long_as_there_are(values: Any) -> Iterator[Any]:
         k += 1
 
 
-def each_group(keys: Any, values: Any) -> Iterator[Any]:
+def each_group(keys: Any, values: Any, order: Any) -> Iterator[Any]:
+    order.go_on()
     k = 0
     while k < len(values):
         end = k + 1
         while end < len(values) and keys[end] == keys[k]:
             end += 1
         yield keys[k], values[k:end]
+        order.go_on()
         k = end
 
 

@@ -28,8 +28,13 @@ def counted_on(count: Count) -> Any:
 
 
 def cycling(values: Any) -> Iterator[Any]:
-    while len(values) > 0:
-        yield from values
+    kept = []
+    for v in values:
+        kept.append(v)
+        yield v
+    while len(kept) > 0:
+        for v in kept:
+            yield v
 
 
 def repeating(value: Any) -> Iterator[Any]:

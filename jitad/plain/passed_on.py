@@ -34,3 +34,32 @@ def each_while(f: Any, values: Any) -> Iterator[Any]:
         if not f(v):
             break
         yield v
+
+
+def each_flagged(values: Any, flags: Any) -> Iterator[Any]:
+    for v, flag in zip(values, flags, strict=False):
+        if flag:
+            yield v
+
+
+def each_applied(f: Any, values: Any) -> Iterator[Any]:
+    for v in values:
+        yield f(*v)
+
+
+def each_between(values: Any, start: Any, stop: Any, step: Any) -> Iterator[Any]:
+    k = start
+    while k < len(values) if stop is None else k < stop and k < len(values):
+        yield values[k]
+        k += step
+
+
+def each_pair(values: Any) -> Iterator[Any]:
+    if len(values) > 1:
+        before = values[0]
+        k = 1
+        while k < len(values):
+            v = values[k]
+            yield before, v
+            before = v
+            k += 1

@@ -62,7 +62,7 @@ from jitad.trace.joins.optional import (
     present,
     refuse_among,
 )
-from jitad.trace.joins.selected import among_parts, asked, holds_among, spread, spread_within
+from jitad.trace.joins.selected import asked, by_parts, holds_among, spread, spread_within
 from jitad.trace.joins.unset import is_among, is_optional
 from jitad.trace.joins.which import told_apart_within
 from jitad.trace.ongoing import current
@@ -82,7 +82,7 @@ from jitad.values.stand_ins import StandIn, adopt
 
 # methods of containers that compare elements
 _COMPARING = frozenset({"index", "count", "remove", "sort", "__contains__"})
-_LAZY = (enumerate, zip, map, filter, itertools.chain, iter)
+_LAZY = (enumerate, zip, map, filter, itertools.chain, iter, reversed)
 
 
 def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -103,8 +103,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             return spread(lambda g: call(g, *args, **kwargs), f)
         f = present(f) if is_optional(f) else f
         if is_among(args) and any(f is g for g in _LAZY):  # which go on in another block
-            args = (*args[:1], *map(among_parts, args[1:])) if f in (map, filter) else tuple(
-                map(among_parts, args))  # fmt: skip
+            args = by_parts(f, args)
         args = in_errors(f, args)
         if is_among((*args, *kwargs.values())) and not takes_anything(f):
             return spread(lambda *a, **k: call(f, *a, **k), *args, **kwargs)

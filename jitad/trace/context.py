@@ -197,6 +197,12 @@ class Trace:
             return False
         return any(self.captures.path_of(x) is not None for x in self.journal.relatives(thing))
 
+    def gone_over(self, pos: Pos | None) -> None:
+        """A list gets longer or shorter while it is gone over there: trace anew, and go on as long
+        as there are elements."""
+        if pos is not None and pos not in self.insight.changing:
+            raise Again(replace(self.insight, changing=self.insight.changing | {pos}))
+
     def refuse_lost(self, target: object) -> None:
         """What was written may be this, if it is from outside, or another: trace anew, and know."""
         path = self.captures.path_of(target)

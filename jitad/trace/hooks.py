@@ -483,7 +483,7 @@ def decorating(decorator: Any) -> Any:
 
 def delegated(value: Any) -> Any:
     """What `yield from` goes through."""
-    return items(among_parts(present(value)))
+    return items(generators.one_by_one(among_parts(present(value))))
 
 
 def yielding(value: Any, around: tuple[Any, ...]) -> Any:

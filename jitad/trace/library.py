@@ -24,6 +24,7 @@ from jitad.trace.around.paths import Guard
 from jitad.trace.around.telling import TELLING, is_outside, told
 from jitad.trace.around.unseen import may_change, note_written, unaltered, untouched
 from jitad.trace.containers import iterables
+from jitad.trace.containers.steady import steady
 from jitad.trace.containers.writing import WRITERS, kind_of, note
 from jitad.trace.context import Trace
 from jitad.trace.joins.optional import all_present, present
@@ -89,7 +90,7 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
         args, kwargs = iterables.with_ints(f, args, kwargs)
         args, kwargs = _with_callbacks(f, lent(args), lent(kwargs))
         if f is iter or (isinstance(f, type) and hasattr(f, "__next__")):
-            args = tuple(map(iterables.steady, args))
+            args = tuple(map(steady, args))
     if ours:
         out = f(*args, **kwargs)
     else:
@@ -159,7 +160,7 @@ def _advanced(trace: Trace, f: Any, args: tuple[Any, ...]) -> Any:
         return args[0] if args else None
     if len(trace.regions) and not (isinstance(f, type) and hasattr(f, "__next__")):
         for a in () if any(f is g for g in _BLIND) else args:
-            if hasattr(type(a), "__next__") and not isinstance(a, GeneratorType):
+            if hasattr(type(a), "__next__"):
                 return a  # as `list` does, say
     if args and isinstance(args[0], GENERATORS) and f.__name__ in ("__enter__", "__exit__"):
         return args[0].gen

@@ -41,7 +41,7 @@ from jitad.trace.noting import note_attr
 from jitad.trace.ongoing import current
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.complexes.number import Complex
-from jitad.values.extents import as_int
+from jitad.values.extents import add, as_int, mul
 from jitad.values.functions import implementation
 from jitad.values.journal import made as note_made
 from jitad.values.journal import made_if_new, record
@@ -298,7 +298,7 @@ def get_item(owner: Any, index: Any) -> Any:
     index = keyed.as_index(owner, index)
     if isinstance(index, slice) and (found := keyed.part(owner, index)) is not None:
         return found
-    if isinstance(index, Leaf) and isinstance(owner, (list, tuple, str)):
+    if isinstance(index, Leaf) and isinstance(owner, (list, tuple, str, range)):
         if type_of(index) == BOOL and is_python(index):  # `(a, b)[x > 0.0]`
             index = bind("cast", index, dtype="i8", py=True)
         return _traced_item(owner, as_int(index, f"the index of a {type(owner).__name__}"))
@@ -333,6 +333,8 @@ def _traced_item(owner: Any, index: Leaf) -> Any:
     at = bind("where", bind("lt", index, 0), bind("add", index, n), index)
     inside = bind("logical_and", bind("ge", at, 0), bind("lt", at, n))
     require(inside, JitadIndexError, f"{type(owner).__name__} index out of range")
+    if isinstance(owner, range):
+        return add(owner.start, mul(at, owner.step))
     return pick([*owner], at)
 
 

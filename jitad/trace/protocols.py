@@ -79,7 +79,7 @@ def items(thing: Any) -> Any:
     return _made(untouched(current(), (thing,), "iterating over it", iter, thing))
 
 
-_KNOWING = (GeneratorType, Counted, Together)  # where they stand: loops ask for them
+_KNOWING = (Counted, Together)  # where they stand: loops ask for them
 
 
 def check_advanced(trace: Trace, thing: Any) -> None:

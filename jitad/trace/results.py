@@ -16,7 +16,8 @@ from jitad.tape.ir import Atom
 from jitad.tape.types import DTYPES
 from jitad.trace.around.captures import Captures
 from jitad.trace.around.paths import Path, Root
-from jitad.trace.containers.iterables import Counted, Steady
+from jitad.trace.containers.iterables import Counted
+from jitad.trace.containers.steady import Steady
 from jitad.trace.context import Trace
 from jitad.trace.joins.forms import Form, Keep, Maybe, OneOf, Record
 from jitad.trace.joins.join import extract

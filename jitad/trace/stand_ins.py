@@ -30,11 +30,13 @@ from jitad.trace.around import distinct
 from jitad.trace.calls import HERE, WHILE_TRACING, WRITTEN_OUT, call, special
 from jitad.trace.calls import _function as rewritten
 from jitad.trace.containers import heaps, listcalls
-from jitad.trace.containers.iterables import made_of, sequence
-from jitad.trace.containers.lists import become_rows, run
+from jitad.trace.containers.iterables import Counted, made_of, sequence
+from jitad.trace.containers.lists import run
 from jitad.trace.containers.rows import row_of
+from jitad.trace.containers.steady import steady
 from jitad.trace.containers.stretch import stretched
-from jitad.trace.flow.generators import listed, written
+from jitad.trace.flow import beside
+from jitad.trace.flow.generators import WRITTEN, written
 from jitad.trace.identity import COPIES
 from jitad.trace.joins.which import told_apart
 from jitad.trace.library import native
@@ -48,7 +50,7 @@ from jitad.values.active import any_traced
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
 from jitad.values.functions import implementation
-from jitad.values.journal import is_held, made
+from jitad.values.journal import is_held
 from jitad.values.kind import fail, type_of
 from jitad.values.number import Number
 
@@ -103,40 +105,13 @@ def _accumulate(values: Any, func: Any = None, *, initial: Any = None) -> Any:
     by = add if func is None else lambda *given: call(func, *given)
     counted = sequence(values)
     if counted is None or counted.static is not None:
-        out = itertools.accumulate(values, by, initial=initial)
+        out = itertools.accumulate(steady(values), by, initial=initial)
         return made_of(out, values)
     if initial is not None:
         return written(as_written.each_accumulated_from, values, by, initial)
-    if not isinstance(values, ArrayHandle):
+    if type(values) is Counted:
         values = run(as_written.listed, values)
     return written(as_written.each_accumulated, values, by)
-
-
-def _groupby(values: Any, key: Any = None) -> Any:
-    """The keys first: where they are traced, the kernel sees where groups end."""
-    values = listed(values)
-    if hasattr(values, "__next__"):
-        first = call(next, values, _groupby)
-        if first is _groupby:
-            return native(itertools.groupby, ())
-        values = made_of(itertools.chain((first,), values), values)
-        if not any_traced([first if key is None else call(key, first)]):
-            return native(itertools.groupby, values, key)
-        values = run(as_written.listed, values)
-    keys = values if key is None else run(as_written.mapped, key, values)
-    if stretched(keys) is not None or any_traced(keys):
-        return written(as_written.each_group, _rows(keys), _rows(values))
-    found = iter(keys)
-    return native(itertools.groupby, values, lambda _: next(found))
-
-
-def _rows(values: Any) -> Any:
-    """Something whose parts traced numbers find."""
-    if isinstance(values, (list, tuple)) and stretched(values) is None:
-        values = list(values)
-        made(values)
-        become_rows(values)
-    return values
 
 
 def _tee(values: Any, n: Any = 2) -> Any:
@@ -210,7 +185,7 @@ for _name, _by in {
 }.items():  # fmt: skip
     WRITTEN_OUT[getattr(ABCPolyBase, _name).__code__] = _of_polynomials(_by)
 WHILE_TRACING[itertools.accumulate] = _accumulate
-WHILE_TRACING[itertools.groupby] = _groupby
+WHILE_TRACING[itertools.groupby] = beside.grouped
 WHILE_TRACING[itertools.tee] = _tee
 WHILE_TRACING[bisect.insort] = _insort(
     bisect.insort, as_written.insert_right, bisect.bisect_right
@@ -224,5 +199,6 @@ WHILE_TRACING[operator.not_], WHILE_TRACING[operator.truth] = _not, lambda x: ca
 WHILE_TRACING[str], WHILE_TRACING[repr] = converted(str, 115), converted(repr, 114)
 WHILE_TRACING[format] = lambda value, form="": text((value, -1, form))
 WHILE_TRACING.update(listcalls.STAND_INS | heaps.STAND_INS)
+WRITTEN[zip] = beside.zipped
 HERE[sum] = _folded(sum, _ADD, 0)
 HERE[math.prod] = _folded(math.prod, _MULT, 1)

@@ -25,7 +25,7 @@ from jitad.errors import JitadValueError
 from jitad.primitives.array import slice_key
 from jitad.tape.build import Leaf
 from jitad.tape.types import Array
-from jitad.values import borrowed, journal
+from jitad.values import borrowed, journal, stale
 from jitad.values.broadcast import fit, one_element, shape_of
 from jitad.values.chosen import Choice
 from jitad.values.extents import Int, product, same
@@ -140,7 +140,7 @@ class ArrayHandle(Surface):
         self._lost = why
 
     def _refuse(self) -> None:
-        journal.refuse_stale(self, self._lost)
+        stale.refuse_stale(self, self._lost)
 
     # -- content ----------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import GeneratorType
-from typing import Any, NoReturn
+from typing import Any
 from weakref import ref
 
 from jitad.errors import JitadError
@@ -422,36 +422,6 @@ def check_free(thing: object) -> None:
         raise fail(JitadError, HELD, "Copy it first: list.append(x.copy()), or a tuple.")
 
 
-def why_stale(thing: Any) -> str:
-    journal = active()
-    return "" if journal is None else journal.staleness(thing)
-
-
-def check_object(thing: Any) -> None:
-    """A thing is read that may be the same as one written meanwhile; arrays say so themselves."""
-    journal = active()
-    if journal is None or not journal.stale:
-        return
-    todo, seen = [thing], set[int]()
-    while todo:
-        at = todo.pop()
-        if id(at) in journal.stale:
-            refuse_stale(at, journal.stale[id(at)])
-        if isinstance(at, (*CONTAINERS, tuple)) and id(at) not in seen:
-            seen.add(id(at))
-            todo += at.values() if isinstance(at, dict) else at
-
-
-def refuse_stale(thing: Any, why: str) -> NoReturn:
-    """Such a read is an error, unless the trace can tell them apart when it starts anew."""
-    journal = active()
-    if journal is not None and why == STALE and journal.refused is not None:
-        journal.refused(journal.places(thing))
-    from jitad.values.kind import fail  # which knows of handles
-
-    raise fail(JitadError, why)
-
-
 def is_held(thing: object) -> bool:
     """Has a list taken a copy of the thing, or is it such a copy?"""
     journal = active()
@@ -464,6 +434,17 @@ def unsure(new: object, old: tuple[object, ...]) -> None:
     if journal is not None:
         journal.sessions += 1
         journal.add(Join(new, journal.sessions, (old,), None, MEMORY))
+
+
+def taken_from(new: list[Any], old: Iterable[object]) -> list[Any]:
+    """The list, which has what one of others holds, and is gone over as that would be: it may not
+    be any more once one of them is written."""
+    journal = active()
+    if journal is not None:
+        journal.sessions += 1
+        lists = tuple(x for x in old if isinstance(x, list))
+        journal.add(Join(new, journal.sessions, (lists,), None))
+    return new
 
 
 def made(thing: object) -> None:

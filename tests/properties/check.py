@@ -82,17 +82,22 @@ def forget(name: str) -> None:
     linecache.cache.pop(f"{name}.py", None)
 
 
-def check(source: str, number: int, name: str, ways: tuple[str, ...] = WAYS[:2]) -> Outcome:
+def check(
+    source: str, number: int, name: str, ways: tuple[str, ...] = WAYS[:2],
+    refused: tuple[str, ...] = REFUSED,
+) -> Outcome:  # fmt: skip
     """Run the program with the arguments of this number in these ways."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            return _check(source, number, name, ways)
+            return _check(source, number, name, ways, refused)
     finally:
         forget(name)
 
 
-def _check(source: str, number: int, name: str, ways: tuple[str, ...]) -> Outcome:
+def _check(
+    source: str, number: int, name: str, ways: tuple[str, ...], refused: tuple[str, ...]
+) -> Outcome:
     f = load(source, name)
     args = arguments(number)
     after = truth.fresh(args)
@@ -107,7 +112,7 @@ def _check(source: str, number: int, name: str, ways: tuple[str, ...]) -> Outcom
     if not smooth:
         return Outcome("rejected")
     return outcome(
-        ways, lambda way: _run(way, f, args, after, plain, expected, analytic, number), REFUSED
+        ways, lambda way: _run(way, f, args, after, plain, expected, analytic, number), refused
     )
 
 

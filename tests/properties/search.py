@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 CHUNK = 40
-KINDS = ("numbers", "arrays", "things", "memory")
+KINDS = ("numbers", "arrays", "things", "watched", "memory")
 SECONDS = 120  # for one program, which takes less than one: a pass that does not end is a finding
 
 
@@ -68,7 +68,12 @@ def _makers(kind: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     from tests.properties.check import check
     from tests.properties.generate import program
     from tests.properties.things import program as with_things
+    from tests.properties.watched import REFUSED
+    from tests.properties.watched import program as with_watched
 
+    if kind == "watched":
+        return (lambda choices, number: with_watched(choices),
+                lambda made, *how: check(made.source, *how, refused=REFUSED))  # fmt: skip
     program = with_things if kind == "things" else program
     return (lambda choices, number: program(choices),
             lambda made, *how: check(made.source, *how))  # fmt: skip

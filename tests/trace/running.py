@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import copy
 import math
+import re
 from typing import Any
 
 import numpy as np
 
+from jitad import JitadError, grad, jit, jit_grad
 from jitad.tape.interpret import interpret
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.tape.verify import verify
 from jitad.trace.trace import trace
 from jitad.trace.traced import Shaped, Traced
+from tests.engines import in_place_of_a_kernel
 
 
 def abstract(value: Any, shaped: bool = True) -> Any:
@@ -81,3 +84,21 @@ def alike(a: Any, b: Any) -> bool:
     if isinstance(a, (int, float, np.generic)) and isinstance(b, (int, float, np.generic)):
         return math.isclose(a, b, rel_tol=1e-13) or (a != a and b != b)
     return bool(a == b)
+
+
+def kernel_or_refusal(f: Any, points: Any, why: str) -> bool:
+    """Kernels of a function of a number, and of its slope, give what Python gives, or are refused
+    for such a reason; the eager engine gives it.  Were there kernels?"""
+    there = True
+    for x in points:
+        want, h = f(x), 1e-6
+        slope = (f(x + h) - f(x - h)) / (2.0 * h)
+        try:
+            np.testing.assert_allclose(jit(f)(x), want, rtol=1e-12)
+            np.testing.assert_allclose(jit_grad(f)(x), slope, rtol=1e-5, atol=1e-4)
+        except JitadError as e:
+            assert re.search(why, str(e)), e
+            there = False
+        np.testing.assert_allclose(in_place_of_a_kernel(f, x), want, rtol=1e-12)
+        np.testing.assert_allclose(grad(f)(x), slope, rtol=1e-5, atol=1e-4)
+    return there

@@ -4,7 +4,9 @@ How far it got, only the kernel knows.  So a kernel says that it can't, and the 
 """
 
 import itertools
+import math
 import re
+from collections import deque
 
 import numpy as np
 import pytest
@@ -158,9 +160,15 @@ def emptied_in_the_loop(x):
     return s
 
 
-def _if_large(take):
+def _yielded(rows):
+    for v in rows:
+        yield v
+        rows[0] = 0.5 * rows[0]
+
+
+def _if_large(take, made=iter):
     def f(x):
-        it, s = iter(_rows(x)), 0.0
+        it, s = made(_rows(x)), 0.0
         if x > 1.0:
             s = take(it)
         return s + 10.0 * sum(it)
@@ -201,13 +209,17 @@ def _put_in(it):
 TAKING = [_unpacked, _handed_on, _extending, _added, _put_in, sum, max, lambda it: sum([*it]),
           lambda it: sum(list(it)), lambda it: float(3.4 in it), lambda it: sum(map(float, it)),
           lambda it: np.sum(np.array(list(it))), lambda it: sum(v for v in it),
-          lambda it: len({k: v for k, v in enumerate(it)}), lambda it: next(it)]  # fmt: skip
+          lambda it: len({k: v for k, v in enumerate(it)}), lambda it: next(it),
+          lambda it: sum((0.0, *it)), lambda it: len({0.5, *it}), lambda it: max(*it),
+          lambda it: math.fsum(it), lambda it: sum(deque(it)), lambda it: sum(tuple(it)),
+          lambda it: sum(dict(zip("abc", it)).values()), lambda it: np.sum([*it])]  # fmt: skip
 
 
 @pytest.mark.parametrize("take", TAKING)
-def test_taken_under_a_condition(take):
+@pytest.mark.parametrize("made", [iter, _yielded, lambda rows: (v * v for v in rows)])
+def test_taken_under_a_condition(take, made):
     """The other path finds all there that this one has taken."""
-    f = _if_large(take)
+    f = _if_large(take, made)
     for x in POINTS:
         with pytest.raises(JitadError, match=r"advanced under a traced|loop that"):
             jit(f)(x)

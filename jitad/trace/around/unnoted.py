@@ -61,7 +61,7 @@ def _reached(every: list[Any]) -> Iterator[Any]:
     for thing in every:  # which gets longer
         if _changes_unnoted(thing):
             yield thing
-        for part in _parts(thing):
+        for part in parts(thing):
             if id(part) not in met and not isinstance(part, _LEAVES) and len(every) < _MOST:
                 met.add(id(part))
                 every.append(part)
@@ -75,7 +75,7 @@ def _changes_unnoted(thing: Any) -> bool:
     return may_change(thing) and (is_library_thing(type(thing)) or not hasattr(thing, "__dict__"))
 
 
-def _parts(thing: Any) -> Iterator[Any]:
+def parts(thing: Any) -> Iterator[Any]:
     """What the thing knows of, so far as a function of the user's can reach it."""
     match thing:
         case FunctionType():

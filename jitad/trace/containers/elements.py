@@ -25,9 +25,10 @@ from jitad.trace.joins.snapshot import stretch_of
 from jitad.trace.joins.state import Arr, Num, Obj, Per, Rec, Sel, Snapshot
 from jitad.values.array import ArrayHandle
 from jitad.values.chosen import each
-from jitad.values.journal import active, check_object
+from jitad.values.journal import active
 from jitad.values.number import Number as Traced
 from jitad.values.number import bind
+from jitad.values.stale import check_object
 from jitad.values.views import At, Range, all_of
 
 # -- in -------------------------------------------------------------------------------------------

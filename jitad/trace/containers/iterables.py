@@ -18,18 +18,23 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from jitad.errors import JitadError, JitadTypeError, JitadValueError
+from jitad.plain import as_written as plain
 from jitad.tape.build import Leaf
 from jitad.tape.types import Scalar, type_of_constant
+from jitad.trace.containers.steady import CHANGING, Steady, steady
 from jitad.trace.containers.stretch import stretched
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.chosen import each
 from jitad.values.complexes.number import Complex, parts, together
+from jitad.values.indexing import parse
 from jitad.values.journal import active, made, record
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
 from jitad.values.numpy.structured import Structured
 from jitad.values.ranges import Range, length, relied
+from jitad.values.stale import check_thing
+from jitad.values.views import Range as Slice
 
 
 @dataclass(eq=False)
@@ -41,6 +46,7 @@ class Counted:
     bounds: tuple[Any, Any, Any]  # start, stop, step
     begun: Any = None  # has it been gone over?  None: it is no iterator, and that may be done again
     ended: Callable[[Any], None] = lambda early: None  # asks for what must hold at the end
+    changes: Callable[[], None] = lambda: None  # called where a list gets longer or shorter
 
     @property
     def static(self) -> Iterable[Any] | None:
@@ -77,56 +83,14 @@ class Counted:
         self.begun = True
 
 
-class Steady:
-    """The items of a list, as Python's iterator over it gives them, while its length is known.
-
-    Once only the kernel knows that, the list holds something else, and Python's would end there.
-    """
-
-    called = "list_iterator"
-
-    def __init__(self, items: list[Any], changes: Callable[[], None] | None = None) -> None:
-        self.items, self.at, self.changes = items, 0, changes
-
-    def __iter__(self) -> Steady:
-        return self
-
-    def __next__(self) -> Any:
-        if stretched(self.items) is not None:
-            if self.changes is not None:
-                self.changes()
-            raise fail(JitadError, CHANGING, "Loop over a copy: for x in list(xs).")
-        if self.at >= len(self.items):
-            self.items = []  # what is appended later comes too late
-            raise StopIteration
-        self.at += 1
-        return self.items[self.at - 1]
-
-    def __length_hint__(self) -> int:
-        return max(0, len(self.items) - self.at)
-
-
-CHANGING = "a list gets longer or shorter while it is iterated over"
-
-
-def steady(x: Any, changes: Callable[[], None] | None = None) -> Any:
-    """What is iterated over, in the way of `Steady` where it is a list that a trace may change.
-
-    If it does, `changes` is called, which may know another way.
-    """
-    if not isinstance(x, list) or active() is None:
-        return x
-    out = Steady(x, changes)
-    made(out)
-    return out
-
-
 def _iterator(count: Any, item: Callable[[Any], Any], *over: Counted) -> Counted:
     def ended(early: Any) -> None:
         for s in over:
             s.ended(early)
 
     out = Counted(count, item, (0, count, 1), False, ended)
+    for s in over:
+        s.changes = lambda: out.changes()
     made(out)
     return out
 
@@ -147,8 +111,9 @@ def sequence(x: Any) -> Counted | None:
         case list() | tuple() if (stretch := stretched(x)) is not None:
             from jitad.trace.containers import lists  # which loops
 
-            item, ended = lists.items_of(x)
-            return Counted(stretch.count, item, (0, stretch.count, 1), None, ended)
+            item, ended = lists.items_of(x, lambda: out.changes())
+            out = Counted(stretch.count, item, (0, stretch.count, 1), None, ended)
+            return out
     return None
 
 
@@ -173,11 +138,50 @@ def _range(start: Any, stop: Any, step: Any) -> Counted:
 
 
 def enumerate_(x: Any, start: Any = 0) -> Any:
+    changes, as_written = _changing()
+    if as_written is not None and isinstance(x, list):
+        return as_written(plain.enumerated, x, start)
     s = sequence(x.whole() if type(x) is Together and _is_fresh(x) else x)
     if s is None:
-        return made_of(enumerate(steady(x), start), x)
+        return made_of(enumerate(steady(x, changes), start), x)
     s.begin()
-    return _iterator(s.count, lambda k: (extents.add(k, start), s.item(k)), s)
+    out = _iterator(s.count, lambda k: (extents.add(k, start), s.item(k)), s)
+    out.changes = changes
+    return out
+
+
+def part_of(s: Counted, part: slice) -> Counted:
+    """Those of the items that `itertools.islice` takes."""
+    changes, _ = _changing()
+    (entry,) = parse(part, (s.count,))
+    assert isinstance(entry, Slice)
+    s.begin()
+    start, step = entry.start, entry.step
+    out = _iterator(entry.count, lambda k: s.item(extents.add(start, extents.mul(k, step))), s)
+    out.changes = changes
+    return out
+
+
+def is_changing() -> bool:
+    """Did a list change its length while it was gone over in the way that is asked for here?"""
+    return _changing()[1] is not None
+
+
+def _changing() -> tuple[Callable[[], None], Callable[..., Any] | None]:
+    """What to call if a list changes its length while it is gone over in the way that the user asks
+    for here; if it did, what makes a generator for it that goes on as long as there are elements.
+    """
+    from jitad.trace.ongoing import current  # which knows of what is iterated
+
+    trace = current()
+    if trace is None:
+        return (lambda: None), None
+    pos = trace.builder.pos
+    if pos in trace.insight.changing:
+        from jitad.trace.flow import generators  # which call
+
+        return (lambda: None), generators.written
+    return (lambda: trace.gone_over(pos)), None
 
 
 class Backwards:
@@ -186,23 +190,38 @@ class Backwards:
     called = "reversed"
 
     def __init__(self, items: Any) -> None:
-        self.items = items
-        self.rest: Any = None
+        self.items, self.at = items, len(items) - 1
 
     def __iter__(self) -> Backwards:
         return self
 
     def __next__(self) -> Any:
-        self.rest = self.rest or reversed(self.items)
-        return next(self.rest)
+        check_thing(self.items)
+        stretch = stretched(self.items)
+        if self.at < 0 or (stretch is None and self.at >= len(self.items)):
+            self.at = -1  # what is appended later comes too late
+            raise StopIteration
+        self.at -= 1
+        if stretch is None:
+            return self.items[self.at + 1]
+        from jitad.trace.containers import lists  # which loops
 
-    def whole(self) -> list[Any] | None:
-        """All of them, if none was taken yet; none is left then."""
-        if self.rest is not None:
-            return None
-        out = list(reversed(self.items))
-        self.rest = iter(())
-        return out
+        there = bind("gt", stretch.count, self.at + 1)
+        require(there, JitadError, CHANGING, "Loop over a copy: for x in list(xs).")
+        return lists.read(self.items, self.at + 1)
+
+    def __length_hint__(self) -> int:
+        return self.at + 1
+
+    def whole(self) -> Counted:
+        """What is left of them, by number; none is left then."""
+        items, last, n = self.items, self.at, len(self.items)
+        self.at = -1
+
+        def item(k: Any) -> Any:
+            return pick(_as_long(items, n), extents.sub(last, k))
+
+        return Counted(last + 1, item, (0, last + 1, 1))
 
 
 def reversed_(x: Any) -> Any:
@@ -238,6 +257,10 @@ class Together:
         return self if self.rest is not None else self.counted
 
 
+# what is gone over is among their attributes
+SOURCES = frozenset({Counted, Steady, Backwards, Together})
+
+
 def _is_fresh(x: Any) -> bool:
     journal = active()
     return journal is not None and journal.is_fresh(x)
@@ -257,9 +280,13 @@ def _together(parts: list[Any], xs: tuple[Any, ...], strict: bool) -> Together |
 
 
 def zip_(*xs: Any, strict: bool = False) -> Any:
+    changes, as_written = _changing()
+    if as_written is not None and not strict and any(isinstance(x, list) for x in xs):
+        if all(isinstance(x, (list, tuple, ArrayHandle)) for x in xs):
+            return as_written(plain.each_together, xs)
     parts = [sequence(x) for x in xs]
     if any(p is not None and p.static is None for p in parts):
-        xs = tuple(w if type(x) is Backwards and (w := x.whole()) is not None else x for x in xs)
+        parts = [x.whole() if type(x) is Backwards else p for x, p in zip(xs, parts, strict=True)]
     lengths = any(p is not None and p.static is None for p in parts)
     if lengths and not strict:
         parts = [p if p is not None else _endless(x) for p, x in zip(parts, xs, strict=True)]
@@ -267,7 +294,7 @@ def zip_(*xs: Any, strict: bool = False) -> Any:
     if (together := _together(parts, xs, strict)) is not None:
         return together
     if not lengths or iterators:  # beside an iterator, lengths are relied on
-        given = [steady(x) if p is None else p for x, p in zip(xs, parts, strict=True)]
+        given = [steady(x, changes) if p is None else p for x, p in zip(xs, parts, strict=True)]
         return made_of(zip(*given, strict=strict), *xs)
     known = [p if p is not None else listed(x) for p, x in zip(parts, xs, strict=True)]
     count, *others = (p.count for p in known if p.count is not None)
@@ -278,7 +305,9 @@ def zip_(*xs: Any, strict: bool = False) -> Any:
         count = extents.smallest(count, n)
     for p in known:
         p.begin()
-    return _iterator(count, lambda k: tuple(p.item(k) for p in known), *known)
+    out = _iterator(count, lambda k: tuple(p.item(k) for p in known), *known)
+    out.changes = changes
+    return out
 
 
 # generators that never end, and what gives what they yield by number
@@ -338,8 +367,26 @@ def go_on(left: dict[int, Any], x: Any) -> None:
 
 def listed(x: Any) -> Counted:
     """A Python sequence beside one of traced length: its items are chosen by a traced number."""
-    items = list(x)
-    return Counted(len(items), lambda k: pick(items, k), (0, len(items), 1))
+    items = x if type(x) is list else list(x)
+    n = len(items)
+
+    def item(k: Any) -> Any:
+        return pick(_as_long(items, n), k)
+
+    return Counted(n, item, (0, n, 1))
+
+
+def numbered(n: int, of_each: Callable[[Callable[[Any], Any]], Any]) -> Counted:
+    """The n items of a list that is one of several: what is read is read `of_each` of them."""
+    return Counted(n, lambda k: of_each(lambda x: pick(_as_long(x, n), k)), (0, n, 1))
+
+
+def _as_long(items: Any, n: int) -> Any:
+    """The items as they are now; there must be as many as there were, and Python know them."""
+    check_thing(items)
+    if stretched(items) is not None or len(items) != n:
+        raise fail(JitadError, CHANGING, "Loop over a copy: for x in list(xs).")
+    return items
 
 
 def pick(items: Any, k: Any) -> Any:
@@ -408,6 +455,7 @@ def _type(number: Any) -> Any:
 
 def _row(items: Any, k: Any) -> Any:
     """items[k], of items as they are now."""
+    check_thing(items)
     first = items[0]
     if isinstance(k, int) or not isinstance(first, tuple):
         return pick(items, k)

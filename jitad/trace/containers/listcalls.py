@@ -25,7 +25,7 @@ from jitad.plain import as_written, passed_on
 from jitad.tape.build import Leaf
 from jitad.trace.around.libraries import is_library
 from jitad.trace.comparisons import compares
-from jitad.trace.containers.iterables import Counted, sequence, zip_
+from jitad.trace.containers.iterables import Counted, is_changing, part_of, sequence
 from jitad.trace.containers.lists import (
     _new,
     _of,
@@ -41,7 +41,6 @@ from jitad.trace.containers.lists import (
     refused,
     rows,
     run,
-    sliced,
 )
 from jitad.trace.containers.spread_out import Spread, called
 from jitad.trace.containers.stretch import stretched
@@ -104,6 +103,7 @@ def _is_long(array: ArrayHandle) -> bool:
 
 def is_users(f: Any) -> bool:
     """Will its code be traced, or is it an operator of jitad's?"""
+    f = getattr(f, "users", f)  # see `calls.callback`
     if isinstance(f, FunctionType):
         return not is_library(f) or f.__module__ == "jitad.operators.api"
     if isinstance(f, MethodType):
@@ -213,24 +213,32 @@ def _reduce(f: Any, values: Any, *initial: Any) -> Any:
     return run(as_written.reduced_from if initial else as_written.reduced, f, values, *initial)
 
 
-def _accumulate(values: Any, func: Any = None, *, initial: Any = None) -> Any:
-    by = func if func is not None else operator.add
-    if initial is not None:
-        return run(as_written.accumulated_from, values, by, initial)
-    return run(as_written.accumulated, values, by)
+def _passing_on(each: Callable[..., Any]) -> Callable[..., Any]:
+    """An iterator that goes over its arguments as it is gone over itself."""
+
+    def replacement(*args: Any) -> Any:
+        from jitad.trace.flow import generators  # which call
+
+        return generators.written(each, *args)
+
+    return replacement
+
+
+_mapped = _passing_on(as_written.each_mapped)
+_mapped_over = _passing_on(as_written.each_mapped_over)
+_each = _passing_on(as_written.each)
+_each_of = _passing_on(as_written.each_of)
 
 
 def _map(f: Any, *values: Any) -> Any:
-    if len(values) == 1:
-        return run(as_written.mapped, f, *values)
-    return run(as_written.mapped_over, f, zip_(*values))
+    return _mapped(f, *values) if len(values) == 1 else _mapped_over(f, values)
 
 
 def _product(*values: Any, repeat: int = 1) -> Any:
     values = tuple(map(_taken, values)) * repeat
     if len(values) != 2:
         raise refused("combined other than in pairs")
-    return run(as_written.pairs_of_both, *values)
+    return _each(run(as_written.pairs_of_both, *values))
 
 
 def _taken(values: Any) -> Any:
@@ -240,35 +248,28 @@ def _taken(values: Any) -> Any:
 
 
 def _islice(values: Any, *bounds: Any) -> Any:
-    if stretched(values) is not None:
-        return sliced(values, slice(*bounds))
-    if any(isinstance(b, Leaf) for b in bounds):
+    if stretched(values) is not None or any(isinstance(b, Leaf) for b in bounds):
         for b in bounds:
             if isinstance(b, Leaf):
                 extents.number_of(b, "the bounds of islice() must not be negative")
-        if sequence(values) is not None or type(values) in (list, tuple):
-            from jitad.trace.places import get_item  # which calls
-
-            values = get_item(values, slice(*bounds))
-            counted = sequence(values)
-            known = counted is None or counted.static is not None
-            return _native(iter, values) if known else counted
+        counted, part = sequence(values), slice(*bounds)
+        known = counted is None and type(values) in (list, tuple)  # but for the bounds
+        if known or (stretched(values) is not None and is_changing()):
+            start, step = (d if b is None else b for d, b in ((0, part.start), (1, part.step)))
+            return _sliced(values, start, part.stop, step)
+        if counted is not None:
+            return part_of(counted, part)
         bounds = tuple(int(b) if isinstance(b, Leaf) else b for b in bounds)
     return _native(itertools.islice, values, *bounds)
+
+
+_sliced = _passing_on(passed_on.each_between)
 
 
 def _combinations(values: Any, r: Any) -> Any:
     if r != 2:
         raise refused("combined other than in pairs")
-    return run(as_written.pairs_of, _taken(values))
-
-
-def _chain(*parts: Any) -> Any:
-    out: list[Any] = []
-    made(out)
-    for p in parts:
-        extend(out, p)
-    return out
+    return _each(run(as_written.pairs_of, _taken(values)))
 
 
 def _deepcopied(target: Any) -> Any:
@@ -358,23 +359,22 @@ _PYTHON: dict[Any, Callable[..., Any]] = {
     bool: lambda target: bind("gt", length(target), 0),
     copy.copy: lambda target: target if isinstance(target, tuple) else copied(target),
     list: copied, tuple: frozen,
-    functools.reduce: _reduce, itertools.accumulate: _accumulate,
-    itertools.combinations: _combinations,
+    functools.reduce: _reduce, itertools.combinations: _combinations,
 }  # fmt: skip
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    **_PYTHON, copy.deepcopy: _deepcopied, itertools.chain: _chain, map: _map,
-    itertools.product: _product,
-    itertools.chain.from_iterable: lambda parts: run(as_written.chained, parts),
+    **_PYTHON, copy.deepcopy: _deepcopied, map: _map, iter: _each,
+    itertools.product: _product, itertools.pairwise: _passing_on(passed_on.each_pair),
+    itertools.compress: _passing_on(passed_on.each_flagged),
+    itertools.chain: lambda *values: _each_of(values), itertools.chain.from_iterable: _each_of,
     np.stack: _stack, np.concatenate: _concatenate, np.vstack: _vstack, np.hstack: _hstack,
     np.column_stack: _column_stack,
     np.array: _array, np.asarray: _array,
 }  # fmt: skip
 _AS_WRITTEN: dict[Any, Callable[..., Any]] = {
-    any: as_written.any_of, all: as_written.all_of, itertools.compress: as_written.selected,
-    operator.contains: as_written.contains, itertools.pairwise: as_written.paired,
+    any: as_written.any_of, all: as_written.all_of, operator.contains: as_written.contains,
 }  # fmt: skip
 FINE = {sum, math.prod, bisect.insort, bisect.insort_left, enumerate, zip, reversed, isinstance,
-        type, id, callable, Counter,
+        type, id, callable, Counter, itertools.accumulate, itertools.groupby, itertools.cycle,
         getattr, setattr, hasattr, object.__setattr__,
         operator.getitem, operator.setitem}  # fmt: skip
 
@@ -388,30 +388,12 @@ def _native(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     return native(f, *args, **kwargs)
 
 
-def _lazily(written: Callable[..., Any], each: Callable[..., Any]) -> Callable[..., Any]:
-    """filter and the like: of what can be looked at twice, the list of what comes out."""
-
-    def replacement(f: Any, values: Any) -> Any:
-        if hasattr(values, "__next__"):
-            from jitad.trace.flow import generators  # which call
-
-            return generators.written(each, f, values)
-        f = None if f is bool else f
-        out = run(written, f, values)
-        if stretched(out) is not None:
-            return out
-        items = iter(out)
-        made(items)
-        return items
-
-    return replacement
-
-
 def _starmap(f: Any, values: Any) -> Any:
     counted = sequence(values)
-    if counted is None or counted.static is not None:
+    known = not hasattr(values, "__next__") if counted is None else counted.static is not None
+    if known:
         return _native(itertools.starmap, f, values)
-    return run(as_written.mapped_over, f, values)
+    return _passing_on(passed_on.each_applied)(f, values)
 
 
 def _reduced(f: Any, values: Any, *initial: Any) -> Any:
@@ -419,13 +401,6 @@ def _reduced(f: Any, values: Any, *initial: Any) -> Any:
     if counted is None or counted.static is not None or isinstance(values, ArrayHandle):
         return _native(functools.reduce, f, values, *initial)
     return _reduce(f, values if initial else run(as_written.listed, values), *initial)
-
-
-def _next(values: Any, *default: Any) -> Any:
-    """The next of what is left of it."""
-    if stretched(values) is None:
-        return _native(next, values, *default)
-    return run(as_written.first_or if default else as_written.first_of, values, *default)
 
 
 def _list(values: Any = ()) -> Any:
@@ -457,12 +432,11 @@ _left = _bisect(as_written.bisected_left, bisect.bisect_left)
 _right = _bisect(as_written.bisected_right, bisect.bisect_right)
 _FUNCTIONS.update({bisect.bisect_left: _left, bisect.bisect_right: _right})
 STAND_INS: dict[Any, Any] = {
-    filter: _lazily(as_written.filtered, passed_on.each_kept),
-    itertools.filterfalse: _lazily(as_written.filtered_out, passed_on.each_not_kept),
-    itertools.takewhile: _lazily(as_written.taken_while, passed_on.each_while),
-    itertools.dropwhile: _lazily(as_written.dropped_while, passed_on.each_after),
+    filter: _passing_on(passed_on.each_kept),
+    itertools.filterfalse: _passing_on(passed_on.each_not_kept),
+    itertools.takewhile: _passing_on(passed_on.each_while),
+    itertools.dropwhile: _passing_on(passed_on.each_after),
     itertools.starmap: _starmap, itertools.islice: _islice, functools.reduce: _reduced,
-    next: _next,
     list: _list, tuple: _tuple,
     bisect.bisect_left: _left,
     bisect.bisect_right: _right,

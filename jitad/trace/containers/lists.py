@@ -26,8 +26,8 @@ from jitad.tape.ir import lit
 from jitad.trace.containers import writtenback
 from jitad.trace.containers.elements import converted, read_row, write_row
 from jitad.trace.containers.grown import cover, element, empty, fill, not_empty
-from jitad.trace.containers.iterables import CHANGING
 from jitad.trace.containers.rows import row_of
+from jitad.trace.containers.steady import CHANGING
 from jitad.trace.containers.stretch import Stretch, stretched
 from jitad.trace.containers.writing import note, writes
 from jitad.trace.containers.writtenback import writing
@@ -47,6 +47,7 @@ from jitad.values.journal import made
 from jitad.values.kind import fail, require, type_of
 from jitad.values.number import bind
 from jitad.values.registry import implementation
+from jitad.values.stale import check_thing
 from jitad.values.views import Range, all_of
 
 MORE = 8  # elements that a list gets room for where it is full
@@ -116,35 +117,37 @@ def get(target: list[Any], index: Any) -> Any:
     stretch = _of(target)
     if isinstance(index, slice):
         return sliced(target, index)
-    return _read(target, place(stretch, index))
+    return read(target, place(stretch, index))
 
 
-def _read(target: Any, k: Any) -> Any:
+def read(target: Any, k: Any) -> Any:
     """Element number k, and where it is."""
     out = read_row(_trace().builder, _of(target), k)
     writtenback.came_from(_trace(), out, target, k)
     return out
 
 
-def items_of(target: Any) -> tuple[Callable[[Any], Any], Callable[[Any], None]]:
-    """The elements of an iteration; the list must stay as long as it was at its beginning.
-
-    So it must at the end, unless the iteration was left `early`: the second function asks for it.
-    """
+def items_of(
+    target: Any, changes: Callable[[], None]
+) -> tuple[Callable[[Any], Any], Callable[[Any], None]]:
+    """The elements of an iteration, and what asks for the list to be as long as at its beginning,
+    unless the iteration was left `early`.  If it may not be, `changes` may know another way."""
     count = _of(target).count
 
     def ended(early: Any) -> None:
+        check_thing(target)
         stretch = stretched(target)
         same = stretch is not None and (
             extents.same(stretch.count, count) or bind("eq", stretch.count, count)
         )
         if same is not True and early is not True:
+            changes()
             same = bind("logical_or", same, early) if early is not False else same
             require(same, JitadError, CHANGING, "Loop over a copy: for x in list(xs).")
 
     def item(k: Any) -> Any:
         ended(False)
-        return _read(target, k)
+        return read(target, k)
 
     return item, ended
 
@@ -433,9 +436,12 @@ def in_place(name: str, a: Any, b: Any) -> Any:
     """a += b for such lists."""
     if name == "add" and isinstance(a, tuple):
         return binary(name, a, b)
-    if name != "add" or not isinstance(a, list):
+    if not isinstance(a, list) or name not in ("add", "mul"):
         raise refused(f"an operand of {name}")
-    extend(a, b)
+    if name == "mul":
+        run(as_written.repeat, a, extents.as_int(b, "what a list is multiplied by"))
+    else:
+        extend(a, b)
     return a
 
 

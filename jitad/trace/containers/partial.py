@@ -12,6 +12,7 @@ import copy
 import functools
 import gc
 import math
+import operator
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from types import BuiltinMethodType, MethodType
@@ -29,8 +30,9 @@ from jitad.trace.joins.selected import either, fork
 from jitad.trace.joins.unset import Perhaps
 from jitad.values import extents
 from jitad.values.journal import made
-from jitad.values.kind import fail
+from jitad.values.kind import fail, require
 from jitad.values.number import bind
+from jitad.values.stale import check_thing
 
 
 class _Disorder:
@@ -249,8 +251,9 @@ class View:
                 JitadError, "the order of the keys of this dict depends on traced values",
                 "Give it all keys first, in their order: `dict.fromkeys(names, 0.0)`.",
             )  # fmt: skip
-        found = self._found(list(owner))
-        return written(as_written.each_there, found[::-1] if backwards else found)
+        keys = list(owner)
+        now = _Now(self, keys)
+        return written(as_written.each_there, keys[::-1] if backwards else keys, now.found)
 
     def sorted(self) -> Any:
         """As keys differ, values are not asked for their order."""
@@ -260,16 +263,42 @@ class View:
         if tabled.is_tabled(self.owner):
             return tabled.in_order(self.owner, self.kind)
         keys = sorted(k for k in self.owner if k is not DISORDER)
-        return run(as_written.listed, written(as_written.each_there, self._found(keys)))
+        return run(as_written.listed, written(as_written.each_there, keys, lambda k: self.found(k)))
 
-    def _found(self, keys: list[Any]) -> list[tuple[Any, Any]]:
-        return [(_flag(self.owner, k), self._item(k)) for k in keys if k is not DISORDER]
+    def found(self, key: Any) -> tuple[Any, Any]:
+        """Is it there, and what is seen of it?"""
+        if key is DISORDER:
+            return False, None
+        return _flag(self.owner, key), self._item(key)
 
     def _item(self, key: Any) -> Any:
         if self.kind == "keys":
             return key
         value = _value(self.owner, key)
         return value if self.kind == "values" else (key, value)
+
+
+class _Now:
+    """What is seen when its turn comes; as many keys must be there, and in the same order."""
+
+    def __init__(self, view: View, keys: list[Any]) -> None:
+        self.view, self.keys = view, keys
+        self.flags = self._flags()
+        self.count = length(view.owner)
+
+    def _flags(self) -> list[Any]:
+        return [_flag(self.view.owner, k) for k in self.keys if k is not DISORDER]
+
+    def found(self, key: Any) -> tuple[Any, Any]:
+        owner = self.view.owner
+        check_thing(owner)
+        if tabled.is_tabled(owner) or list(owner) != self.keys:
+            raise fail(JitadError, "keys come or go while a dict is gone over",
+                       "Go over a list of it: for k in list(d).")  # fmt: skip
+        if any(map(operator.is_not, self._flags(), self.flags)):
+            same = bind("eq", length(owner), self.count)
+            require(same, RuntimeError, "dictionary changed size during iteration")
+        return self.view.found(key)
 
 
 # those that Python makes, while the dict has all its keys on all paths
@@ -377,8 +406,8 @@ def _gone_through(f: Any, args: tuple[Any, ...]) -> Any:
         if not _is_such(given):
             return given
         out = (given if type(given) is View else View(given, "keys")).generator(ordered)
-        known = is_iterated(f, len(args)) and generators.instead(f, args) is not None
-        return out if known else run(as_written.listed, out)
+        lazy = f is iter or generators.instead(f, args) is not None
+        return out if lazy and is_iterated(f, len(args)) else run(as_written.listed, out)
 
     def iterating(*args: Any, **kwargs: Any) -> Any:
         return call(f, *map(taken, args), **kwargs)

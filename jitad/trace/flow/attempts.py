@@ -10,7 +10,7 @@ is handed on as one more variable; what comes after them is a detour again.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import FrameType
 from typing import Any
@@ -300,11 +300,20 @@ def at_dead_end(names: tuple[str, ...]) -> tuple[Any, ...]:
     return tuple(map(immaterial, names))
 
 
-def at_raise(trace: Trace, names: tuple[str, ...]) -> tuple[Any, ...]:
-    """The variables of a block in which an exception was raised that is caught further out."""
+def at_raise(
+    trace: Trace, names: tuple[str, ...], begun: Sequence[Any] | None = None
+) -> tuple[Any, ...]:
+    """The variables of a block in which an exception was raised that is caught further out.
+
+    Those that don't matter there are what they were when the iteration had `begun`, in a loop,
+    which never goes on from here, but would take them for variables that may not be set.
+    """
     attempt = trace.attempts[-1]
     variables = held(attempt) if user_frame() is attempt.frame else {}
-    return tuple(variables.get(n, immaterial(n)) for n in names)
+    others = [*map(immaterial, names)]
+    if begun is not None:
+        others = [b if o is UNSET else o for o, b in zip(others, begun, strict=False)]
+    return tuple(variables.get(n, o) for n, o in zip(names, others, strict=True))
 
 
 def onward(trace: Trace, raised: Any, site: Site, values: tuple[Any, ...]) -> tuple[Any, ...]:

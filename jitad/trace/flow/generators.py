@@ -28,7 +28,7 @@ from jitad.plain import as_written, endless, passed_on
 from jitad.plain.taken_in import TAKING, put_all
 from jitad.tape.build import Leaf
 from jitad.trace.calls import WHILE_TRACING, call
-from jitad.trace.containers.iterables import ENDLESS, iterators_in, leave, pick, zip_
+from jitad.trace.containers.iterables import ENDLESS, iterators_in, leave, pick
 from jitad.trace.containers.lists import run
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.containers.tabled import begun
@@ -97,30 +97,30 @@ def instead(f: Any, args: tuple[Any, ...]) -> Callable[..., Any] | None:
     """
     if not isinstance(f, (type, BuiltinMethodType, FunctionType)):
         return None
-    if isinstance(f, BuiltinMethodType) and any(map(_yields_in_blocks, args)):
+    if isinstance(f, BuiltinMethodType) and any(map(yields_in_blocks, args)):
         own: Any = f.__self__  # which takes in by a loop what Python can't put in by itself
         if (by := TAKING.get((type(own), f.__name__))) is not None:
             return functools.partial(run, by, own)
     if f in _WHOLE:
-        return lambda *args, **kwargs: call(f, *map(_listed, args), **kwargs)
-    return _WRITTEN.get(f)
+        return lambda *args, **kwargs: call(f, *map(as_list, args), **kwargs)
+    return WRITTEN.get(f)
 
 
 def taken_in(target: Any, values: Any) -> bool:
     """target += values, where that is a generator which Python itself can't take from."""
     by = TAKING.get((type(target), "extend"))
-    if by is None or not _yields_in_blocks(values):
+    if by is None or not yields_in_blocks(values):
         return False
     run(by, target, values)
     return True
 
 
-def _yields_in_blocks(value: Any) -> bool:
+def yields_in_blocks(value: Any) -> bool:
     trace = current()
     return trace is not None and is_generator(value) and value.gi_code in trace.insight.yielding
 
 
-def _listed(value: Any) -> Any:
+def as_list(value: Any) -> Any:
     return run(as_written.listed, value) if is_generator(value) else value
 
 
@@ -130,15 +130,7 @@ def listed(value: Any) -> Any:
     if trace is None or not is_generator(value):
         return value
     refuse_left(trace, value)
-    return _listed(value) if _yields_in_blocks(value) else value
-
-
-def _zip(*values: Any, **strict: Any) -> Any:
-    values = tuple(map(listed, values))
-    if any(stretched(v) is not None for v in values):  # beside which it is taken by number
-        endless = [is_generator(v) and v in ENDLESS for v in values]
-        values = tuple(v if e else _listed(v) for v, e in zip(values, endless, strict=True))
-    return zip_(*values, **strict)
+    return as_list(value) if yields_in_blocks(value) else value
 
 
 def _next(values: Any, *default: Any) -> Any:
@@ -179,6 +171,11 @@ def written(f: Any, *args: Any) -> Any:
     out = run(f, *args)
     made(out)
     return out
+
+
+def one_by_one(value: Any) -> Any:
+    """Instead of a list whose length only the kernel knows, a generator of its elements."""
+    return value if stretched(value) is None else written(as_written.each, value)
 
 
 def _mapped(f: Any, *values: Any) -> Any:
@@ -248,7 +245,7 @@ _COUNTS: WeakKeyDictionary[Any, endless.Count] = WeakKeyDictionary()
 WHILE_TRACING.update({itertools.count: _count, itertools.cycle: _cycle, itertools.repeat: _repeat})
 _WHOLE = {list, tuple, set, sorted, min, max, functools.reduce, math.fsum, deque, Counter,
           heapq.nlargest, heapq.nsmallest}  # fmt: skip
-_WRITTEN: dict[Any, Callable[..., Any]] = {
+WRITTEN: dict[Any, Callable[..., Any]] = {
     enumerate: lambda values, start=0: written(as_written.enumerated, values, start),
     map: _mapped,
     filter: lambda f, values: written(passed_on.each_kept, f, values),
@@ -258,7 +255,7 @@ _WRITTEN: dict[Any, Callable[..., Any]] = {
     itertools.dropwhile: lambda f, values: written(passed_on.each_after, f, values),
     itertools.takewhile: lambda f, values: written(passed_on.each_while, f, values),
     itertools.islice: _islice,
-    zip: _zip, next: _next, dict: _dict,
+    next: _next, dict: _dict,
     any: lambda values: run(as_written.any_of, values),
     all: lambda values: run(as_written.all_of, values),
 }

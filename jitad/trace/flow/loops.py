@@ -28,9 +28,9 @@ from jitad.trace.containers.iterables import (
     is_table,
     leave,
     read,
-    steady,
     table,
 )
+from jitad.trace.containers.steady import steady
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.context import Again, Region, Trace
 from jitad.trace.flow.attempts import onward
@@ -84,7 +84,7 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
     if counted is not None and (counted.static is None or counted.count > context.UNROLLED):
         written = counted.static is not None and site.waits
         out = Unrolled(trace, counted.static, None if written else counted, state, site)
-        out.ended = counted.ended
+        out.over_counted(counted, iterable)
         if counted.static is not None and not site.waits:
             out.may_be_long(counted.count)
         return out
@@ -93,6 +93,8 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
         _refuse_advancing(trace, iterable)
     items = iterable if counted is None else counted.static
     out = Unrolled(trace, items, None, state, site)
+    if counted is not None:
+        out.over_counted(counted, iterable)
     if not site.waits and site.pos not in trace.insight.written_out:
         if site.pos in trace.insight.long:
             if counted is None:
@@ -207,6 +209,11 @@ class Unrolled(Session):
         self.over = False
         self.ended: Callable[[Any], None] = lambda early: None  # see `Counted`
 
+    def over_counted(self, counted: Counted, iterable: Any) -> None:
+        self.ended = counted.ended
+        if isinstance(iterable, list):
+            self.iterable, counted.changes = iterable, self.changes
+
     def joined(self) -> State:
         early, out = stopped(self.site, self.state), super().joined()
         self.ended(early)
@@ -309,9 +316,8 @@ class Unrolled(Session):
 
     def changes(self) -> None:
         """The loop changes the length of the list that it is over: it becomes a `while`."""
-        insight, pos = self.trace.insight, self.site.pos
-        if isinstance(self.iterable, list) and pos not in insight.changing:
-            raise Again(replace(insight, changing=insight.changing | {pos}))
+        if isinstance(self.iterable, list):
+            self.trace.gone_over(self.site.pos)
 
     def give_rows(self) -> bool:
         """Lists that the loop is to count in become ones of rows, before the first loop around."""
@@ -379,6 +385,9 @@ class While(Session):
                 return
             if self.site.waits:
                 if isinstance(go, Leaf):
+                    from jitad.trace.flow import generators  # which are loops
+
+                    generators.only_for_loops(self.trace, sys._getframe(1))
                     raise JitadError(
                         "yield in a loop that goes on depending on traced values can't be traced",
                         self.site.pos, "Collect the values in an array, or loop over a range.",

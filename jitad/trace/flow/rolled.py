@@ -251,7 +251,7 @@ class Rolled:
             if dead:
                 self.exit = at_dead_end(names)
             elif error is not None:
-                raised, self.exit = exception_of(error), at_raise(self.trace, names)
+                raised, self.exit = exception_of(error), at_raise(self.trace, names, self.begun)
             self.exit, raised = settled(self.trace, self.depth, None, names, self.exit, raised)
             if raised is not None:
                 self._escapes()

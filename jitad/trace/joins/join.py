@@ -46,10 +46,10 @@ from jitad.trace.joins.unify import check_read
 from jitad.trace.joins.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
-from jitad.values.journal import refuse_stale
 from jitad.values.kind import fail
 from jitad.values.layout import is_one_of
 from jitad.values.registry import call
+from jitad.values.stale import refuse_stale
 
 
 def extract(

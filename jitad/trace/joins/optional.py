@@ -21,8 +21,8 @@ from jitad.trace.joins.unset import among_none, is_among, is_optional
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
 from jitad.values.functions import implementation
-from jitad.values.journal import check_object
 from jitad.values.kind import fail, require
+from jitad.values.stale import check_object
 
 
 def present(value: Any, kind: type[Exception] = JitadWrongTypeError) -> Any:

@@ -21,9 +21,9 @@ from jitad.trace.joins.state import Arr, Lost, Snapshot
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.extents import Int
-from jitad.values.journal import refuse_stale
 from jitad.values.kind import require
 from jitad.values.number import bind
+from jitad.values.stale import refuse_stale
 from jitad.values.views import Range
 
 DEPTH = 8  # of clipped numbers within each other

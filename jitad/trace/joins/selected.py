@@ -25,7 +25,7 @@ from jitad.trace.joins.state import Arr, Num, Obj, Per, Rec, Sel, Snapshot
 from jitad.trace.joins.unset import Among, Perhaps, among_none, is_among
 from jitad.values import chosen, extents
 from jitad.values.array import ArrayHandle
-from jitad.values.journal import made
+from jitad.values.journal import made, taken_from
 from jitad.values.kind import fail
 from jitad.values.number import bind
 from jitad.values.views import At, Range, Window
@@ -381,12 +381,26 @@ def among_parts(value: Any) -> Any:
     if len(lengths) > 1 and all(isinstance(x, (list, tuple)) for x in value.among):
         one = spread(_copied, value)  # lists that paths have made become one
         if type(one) is not Among:
-            return one
+            return taken_from(one, value.among)
     if len(lengths) > 1 or None in lengths:
         from jitad.trace.flow.generators import written  # whose loops join what paths leave
 
         return written(as_written.each_of_chosen, _disjoint(value))
-    return [spread(lambda x, k=k: x[k], value) for k in range(len(value.among[0]))]
+    n = len(value.among[0])
+    if any(isinstance(x, list) for x in value.among):
+        from jitad.trace.containers.iterables import numbered  # which knows of joins
+
+        return numbered(n, lambda read: spread(read, value))
+    return [spread(lambda x, k=k: x[k], value) for k in range(n)]
+
+
+def by_parts(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments of such a function, what it goes over as `among_parts` has it."""
+    own = 1 if f in (map, filter) else 0
+    of_any = args[own:] if f is not reversed else ()
+    if f is reversed and all(isinstance(x, (list, tuple)) for x in args[0].among):
+        of_any = args
+    return (*args[:own], *map(among_parts, of_any)) if of_any else args
 
 
 def _disjoint(value: Among) -> list[tuple[Any, Any]]:

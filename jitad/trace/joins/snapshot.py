@@ -31,8 +31,9 @@ from jitad.trace.ongoing import current
 from jitad.values.array import ArrayHandle
 from jitad.values.chosen import Choice
 from jitad.values.complexes.number import Complex
-from jitad.values.journal import MISSING, was_made, why_stale
+from jitad.values.journal import MISSING, was_made
 from jitad.values.numpy.structured import Element, Structured
+from jitad.values.stale import why_stale
 from jitad.values.stand_ins import StandIn
 
 _NUMBERS = (Leaf, bool, int, float, complex, np.generic, np.ndarray)

@@ -32,7 +32,8 @@ from jitad.trace.joins.snapshot import by_elements, by_keys
 from jitad.trace.joins.state import Arr, Num, Obj, Per, Rec, Sel, Snapshot
 from jitad.values import extents
 from jitad.values.complexes.number import Complex
-from jitad.values.journal import is_made, refuse_stale
+from jitad.values.journal import is_made
+from jitad.values.stale import refuse_stale
 
 APPENDED = "appended"  # the slot of the journal for what was added to a list from outside
 

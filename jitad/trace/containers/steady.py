@@ -1,0 +1,57 @@
+"""What goes over a Python list while a trace may change it into something else?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from jitad.errors import JitadError
+from jitad.trace.containers.stretch import stretched
+from jitad.values.journal import active, made
+from jitad.values.kind import fail
+from jitad.values.stale import check_thing
+
+
+class Steady:
+    """The items of a list, as Python's iterator over it gives them, while its length is known.
+
+    Once only the kernel knows that, the list holds something else, and Python's would end there.
+    """
+
+    called = "list_iterator"
+
+    def __init__(self, items: list[Any], changes: Callable[[], None] | None = None) -> None:
+        self.items, self.at, self.changes = items, 0, changes
+
+    def __iter__(self) -> Steady:
+        return self
+
+    def __next__(self) -> Any:
+        if stretched(self.items) is not None:
+            if self.changes is not None:
+                self.changes()
+            raise fail(JitadError, CHANGING, "Loop over a copy: for x in list(xs).")
+        check_thing(self.items)
+        if self.at >= len(self.items):
+            self.items = []  # what is appended later comes too late
+            raise StopIteration
+        self.at += 1
+        return self.items[self.at - 1]
+
+    def __length_hint__(self) -> int:
+        return max(0, len(self.items) - self.at)
+
+
+CHANGING = "a list gets longer or shorter while it is iterated over"
+
+
+def steady(x: Any, changes: Callable[[], None] | None = None) -> Any:
+    """What is iterated over, in the way of `Steady` where it is a list that a trace may change.
+
+    If it does, `changes` is called, which may know another way.
+    """
+    if not isinstance(x, list) or active() is None:
+        return x
+    out = Steady(x, changes)
+    made(out)
+    return out
