@@ -12,7 +12,7 @@ import functools
 import itertools
 import sys
 from collections.abc import Callable
-from types import BuiltinMethodType, FunctionType, GeneratorType
+from types import BuiltinMethodType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -70,8 +70,7 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
     check_called(f, module, trace.builder.pos)
     advanced = _advanced(trace, f, args)
     for thing in (getattr(f, "__self__", None), *args) if trace.left else ():
-        if not isinstance(thing, GeneratorType):  # those say it themselves
-            iterables.go_on(trace.left, thing)
+        iterables.go_on(trace.left, thing)
     if len(trace.regions) and advanced is not None and not trace.journal.is_fresh(advanced):
         raise JitadError("an iterator can't be advanced under a traced condition",
                          trace.builder.pos, "Make a list of it first.")  # fmt: skip

@@ -28,7 +28,7 @@ from jitad.trace.around import modules, outside
 from jitad.trace.around.libraries import is_library_file
 from jitad.trace.around.unseen import read_item, untouched
 from jitad.trace.calls import HERE, WHILE_TRACING, call, special
-from jitad.trace.containers import keyed, lists, partial, tabled
+from jitad.trace.containers import keyed, lists, partial, put_in, tabled
 from jitad.trace.containers.iterables import Counted, pick
 from jitad.trace.containers.listed import subscripted
 from jitad.trace.containers.stretch import stretched
@@ -379,6 +379,8 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
         if isinstance(owner, MUTABLE):
             if isinstance(index, slice):
                 protocols.check_taken("extend", (value,))
+                if trace is not None and put_in.put_slice(owner, index, value):
+                    return
             with writing(owner):
                 note(owner)
                 owner[index] = value  # type: ignore[index]

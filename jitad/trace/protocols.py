@@ -17,7 +17,7 @@ import math
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
-from types import FrameType, FunctionType, GeneratorType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,7 @@ _KNOWN = frozenset({list, tuple, dict, set, frozenset, str, range, int, float, A
 
 def items(thing: Any) -> Any:
     """What is iterated over: the thing itself, or what its methods give."""
-    if (trace := current()) is not None and not isinstance(thing, GeneratorType):
+    if (trace := current()) is not None:
         go_on(trace.left, thing)
     if type(thing) in tabled.KINDS or type(thing := partial.seen(thing)) is partial.View:
         return partial.items(thing)

@@ -84,6 +84,7 @@ REFUSED = (
     "zip() goes on with a generator beside what is empty",
     "zip() of several generators writes to what",
     "keys come or go while a dict is gone over",
+    "is gone over twice",
 )
 MOST = 8  # elements of a list that a loop makes longer
 

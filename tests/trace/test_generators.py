@@ -230,7 +230,6 @@ def sent_under_a_condition(x):
 
 REFUSED = [
     (sent_under_a_condition, "iterator can't be advanced under a traced condition"),
-    (lambda x: next(doubling(x)), "yield in a loop that goes on depending on traced values"),
     (advanced_under_a_condition, "iterator can't be advanced under a traced condition"),
     (mapped_under_a_condition, "can't be advanced under a traced condition"),
     (zipped_under_a_condition, "can't be advanced under a traced condition"),
@@ -253,6 +252,7 @@ TAKEN = [
     first_of_a_list_that_data_fill,
     first_place_in_a_list_that_data_fill,
     lambda x: next(under_a_condition(x)),
+    lambda x: next(doubling(x)),
     lambda x: next(delegated_under_a_condition(x)),
 ]
 

@@ -398,7 +398,29 @@ def deque_by_value(y):
     return n
 
 
+def longer_by_another_name(y):
+    rack = [[y], [y]]
+    c = rack[0] if y > 0.5 else rack[1]
+    d = rack[0] if y * y > 0.25 else rack[1]
+    s = 0.0
+    for _ in c:
+        s += 1.0
+        if len(d) < 4:
+            d.append(2.0 * y)
+    return s + sum(rack[0]) + 10 * sum(rack[1])
+
+
+def beside_a_longer_one(y):
+    short, s = [y, 2.0 * y], 0.0
+    for a, b in zip(short, [v for v in (y, 2.0, 3.0, y * y) if v > 0.1]):
+        s += a * b
+        if len(short) < 3:
+            short.append(5.0)
+    return s
+
+
 FUNCTIONS = [
+    longer_by_another_name, beside_a_longer_one,
     extended_and_rebound, appended_and_rebound, by_another_name, written_and_rebound,
     numbered_and_rebound, long_and_rebound, not_gone_over, array_rebound, array_numbered,
     rows_rebound, long_list_rebound, lists_exchanged, in_pairs_exchanged, backwards_exchanged,
@@ -409,7 +431,7 @@ FUNCTIONS = [
     deque_by_value,
 ]  # fmt: skip
 
-WHY = "may be the same as what was written|chose can't be used here"
+WHY = "may be the same as what was written|gets longer or shorter|chose can't be used here"
 
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)

@@ -361,7 +361,8 @@ def iterators_in(x: Any) -> list[Any]:
 def go_on(left: dict[int, Any], x: Any) -> None:
     """What it would give next must be known."""
     if left and id(x) in left and hasattr(type(x), "__next__"):
-        raise fail(JitadError, "an iterator can't go on after a loop that a traced condition left",
+        what = "a generator" if isinstance(x, GeneratorType) else "an iterator"
+        raise fail(JitadError, f"{what} can't go on after a loop that a traced condition left",
                    "Make a list of it first.")  # fmt: skip
 
 
@@ -373,12 +374,20 @@ def listed(x: Any) -> Counted:
     def item(k: Any) -> Any:
         return pick(_as_long(items, n), k)
 
-    return Counted(n, item, (0, n, 1))
+    def ended(early: Any) -> None:
+        if early is not True:
+            _as_long(items, n)
+
+    return Counted(n, item, (0, n, 1), None, ended)
 
 
 def numbered(n: int, of_each: Callable[[Callable[[Any], Any]], Any]) -> Counted:
     """The n items of a list that is one of several: what is read is read `of_each` of them."""
-    return Counted(n, lambda k: of_each(lambda x: pick(_as_long(x, n), k)), (0, n, 1))
+    def ended(early: Any) -> None:
+        if early is not True:
+            of_each(lambda x: bool(_as_long(x, n)))
+
+    return Counted(n, lambda k: of_each(lambda x: pick(_as_long(x, n), k)), (0, n, 1), None, ended)
 
 
 def _as_long(items: Any, n: int) -> Any:
