@@ -35,7 +35,7 @@ from jitad.trace.containers.stretch import stretched
 from jitad.trace.containers.writing import MUTABLE, note
 from jitad.trace.containers.writtenback import writing
 from jitad.trace.joins.optional import present
-from jitad.trace.joins.selected import asked, spread
+from jitad.trace.joins.selected import among_parts, asked, spread
 from jitad.trace.joins.unset import UNSET, Perhaps, is_among, is_optional
 from jitad.trace.noting import note_attr
 from jitad.trace.ongoing import current
@@ -378,6 +378,7 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
             return
         if isinstance(owner, MUTABLE):
             if isinstance(index, slice):
+                value = among_parts(value)
                 protocols.check_taken("extend", (value,))
                 if trace is not None and put_in.put_slice(owner, index, value):
                     return

@@ -77,14 +77,13 @@ def later(items):
 # What kernels refuse of these programs, which run eagerly then.
 REFUSED = (
     *USUALLY,
-    "a list gets longer or shorter while it is iterated over",
-    "can't go on after a loop that a traced condition left",
+    "gets longer or shorter while it is iterated over", "can't go on after a loop that a traced",
     "can't be advanced under a traced condition",
     "StopIteration under a traced condition can't be caught here",
     "zip() goes on with a generator beside what is empty",
     "zip() of several generators writes to what",
-    "keys come or go while a dict is gone over",
-    "is gone over twice",
+    "keys come or go while a dict is gone over", "the length of what is iterated is not known",
+    "is gone over twice", "this loop ends before its variables are of the kinds",
 )
 MOST = 8  # elements of a list that a loop makes longer
 

@@ -1,4 +1,4 @@
-"""Does a list take in others, of which only the kernel knows how long they are, as Python's does?"""
+"""Does a list take in others as Python's does, if only the kernel knows how long they are?"""
 
 from collections import deque
 

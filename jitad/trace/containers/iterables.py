@@ -21,7 +21,7 @@ from jitad.errors import JitadError, JitadTypeError, JitadValueError
 from jitad.plain import as_written as plain
 from jitad.tape.build import Leaf
 from jitad.tape.types import Scalar, type_of_constant
-from jitad.trace.containers.steady import CHANGING, Steady, steady
+from jitad.trace.containers.steady import CHANGING, Steady, changing, steady
 from jitad.trace.containers.stretch import stretched
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
@@ -138,7 +138,7 @@ def _range(start: Any, stop: Any, step: Any) -> Counted:
 
 
 def enumerate_(x: Any, start: Any = 0) -> Any:
-    changes, as_written = _changing()
+    changes, as_written = changing()
     if as_written is not None and isinstance(x, list):
         return as_written(plain.enumerated, x, start)
     s = sequence(x.whole() if type(x) is Together and _is_fresh(x) else x)
@@ -152,7 +152,7 @@ def enumerate_(x: Any, start: Any = 0) -> Any:
 
 def part_of(s: Counted, part: slice) -> Counted:
     """Those of the items that `itertools.islice` takes."""
-    changes, _ = _changing()
+    changes, _ = changing()
     (entry,) = parse(part, (s.count,))
     assert isinstance(entry, Slice)
     s.begin()
@@ -160,28 +160,6 @@ def part_of(s: Counted, part: slice) -> Counted:
     out = _iterator(entry.count, lambda k: s.item(extents.add(start, extents.mul(k, step))), s)
     out.changes = changes
     return out
-
-
-def is_changing() -> bool:
-    """Did a list change its length while it was gone over in the way that is asked for here?"""
-    return _changing()[1] is not None
-
-
-def _changing() -> tuple[Callable[[], None], Callable[..., Any] | None]:
-    """What to call if a list changes its length while it is gone over in the way that the user asks
-    for here; if it did, what makes a generator for it that goes on as long as there are elements.
-    """
-    from jitad.trace.ongoing import current  # which knows of what is iterated
-
-    trace = current()
-    if trace is None:
-        return (lambda: None), None
-    pos = trace.builder.pos
-    if pos in trace.insight.changing:
-        from jitad.trace.flow import generators  # which call
-
-        return (lambda: None), generators.written
-    return (lambda: trace.gone_over(pos)), None
 
 
 class Backwards:
@@ -280,7 +258,7 @@ def _together(parts: list[Any], xs: tuple[Any, ...], strict: bool) -> Together |
 
 
 def zip_(*xs: Any, strict: bool = False) -> Any:
-    changes, as_written = _changing()
+    changes, as_written = changing()
     if as_written is not None and not strict and any(isinstance(x, list) for x in xs):
         if all(isinstance(x, (list, tuple, ArrayHandle)) for x in xs):
             return as_written(plain.each_together, xs)

@@ -25,7 +25,7 @@ from jitad.plain import as_written, passed_on
 from jitad.tape.build import Leaf
 from jitad.trace.around.libraries import is_library
 from jitad.trace.comparisons import compares
-from jitad.trace.containers.iterables import Counted, is_changing, part_of, sequence
+from jitad.trace.containers.iterables import Counted, part_of, sequence
 from jitad.trace.containers.lists import (
     _new,
     _of,
@@ -43,6 +43,7 @@ from jitad.trace.containers.lists import (
     run,
 )
 from jitad.trace.containers.spread_out import Spread, called
+from jitad.trace.containers.steady import is_changing
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.joins.forms import Form, Handle, Number, Record
 from jitad.values import extents
@@ -403,6 +404,14 @@ def _reduced(f: Any, values: Any, *initial: Any) -> Any:
     return _reduce(f, values if initial else run(as_written.listed, values), *initial)
 
 
+def _next(values: Any, *default: Any) -> Any:
+    """The first of what can't be gone on with afterwards."""
+    if type(values) is not Counted:
+        return _native(next, values, *default)
+    first = as_written.first_yielded_or if default else as_written.first_yielded
+    return run(first, values, *default)
+
+
 def _list(values: Any = ()) -> Any:
     counted = sequence(values)
     if counted is None or counted.static is not None:
@@ -437,7 +446,7 @@ STAND_INS: dict[Any, Any] = {
     itertools.takewhile: _passing_on(passed_on.each_while),
     itertools.dropwhile: _passing_on(passed_on.each_after),
     itertools.starmap: _starmap, itertools.islice: _islice, functools.reduce: _reduced,
-    list: _list, tuple: _tuple,
+    next: _next, list: _list, tuple: _tuple,
     bisect.bisect_left: _left,
     bisect.bisect_right: _right,
 }

@@ -55,3 +55,25 @@ def steady(x: Any, changes: Callable[[], None] | None = None) -> Any:
     out = Steady(x, changes)
     made(out)
     return out
+
+
+def is_changing() -> bool:
+    """Did a list change its length while it was gone over in the way that is asked for here?"""
+    return changing()[1] is not None
+
+
+def changing() -> tuple[Callable[[], None], Callable[..., Any] | None]:
+    """What to call if a list changes its length while it is gone over in the way that the user asks
+    for here; if it did, what makes a generator for it that goes on as long as there are elements.
+    """
+    from jitad.trace.ongoing import current  # which knows of what is iterated
+
+    trace = current()
+    if trace is None:
+        return (lambda: None), None
+    pos = trace.builder.pos
+    if pos in trace.insight.changing:
+        from jitad.trace.flow import generators  # which call
+
+        return (lambda: None), generators.written
+    return (lambda: trace.gone_over(pos)), None

@@ -11,6 +11,7 @@ from jitad.tape.build import Leaf
 from jitad.trace import protocols
 from jitad.trace.calls import call, special
 from jitad.trace.containers import lists, partial, tabled
+from jitad.trace.containers.iterables import Counted
 from jitad.trace.containers.spread_out import Spread
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.flow.generators import listed
@@ -64,6 +65,8 @@ def part(value: Any) -> Any:
     if isinstance(value, ArrayHandle) and value.shape and isinstance(n := value.shape[0], Leaf):
         if n.builder.rely(n.atom) is None:
             return lists.run(as_written.listed, value)
+    if type(value) is Counted and value.static is None:
+        return lists.run(as_written.listed, value)
     return value if stretched(value) is not None else tuple(protocols.items(value))
 
 
