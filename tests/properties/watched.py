@@ -83,7 +83,8 @@ REFUSED = (
     "zip() goes on with a generator beside what is empty",
     "zip() of several generators writes to what",
     "keys come or go while a dict is gone over", "the length of what is iterated is not known",
-    "is gone over twice", "this loop ends before its variables are of the kinds",
+    "is gone over twice", "this loop ends before its variables are of the kinds", "holds copies",
+    "which thing this is can't be asked here",
 )
 MOST = 8  # elements of a list that a loop makes longer
 
@@ -130,7 +131,6 @@ class Watched(Things):
         return super().statement()
 
     def do_row(self) -> None:
-        """In loops, lists stay short."""
         if self.loops and self.scope.rows:
             self.do_changed()
         else:
