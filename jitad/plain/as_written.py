@@ -385,25 +385,18 @@ def each(values: Any) -> Iterator[Any]:
         yield v
 
 
-def each_beside(values: Any, before: Any, after: Any, order: Any) -> Iterator[Any]:
+def each_beside(values: Any, order: Any) -> Iterator[Any]:
     """zip(*before, values, *after), where it is not known how many values there are."""
     order.begin()
-    before, after = [numbered(b) for b in before], [numbered(a) for a in after]
-    order.listed()
     k = 0
     for v in values:
-        order.sure(all_reach(before, k))
-        if not all_reach(after, k):
+        if not order.began(k) or not order.reach("after", k):
             break
-        yield *[b[k] for b in before], v, *[a[k] for a in after]
+        yield *order.items("before", k), v, *order.items("after", k)
         order.go_on()
         k += 1
-        if not all_reach(before, k):
+        if not order.reach("before", k):
             break
-
-
-def numbered(values: Any) -> Any:
-    return values if hasattr(values, "__getitem__") else list(values)
 
 
 def each_together(several: Any) -> Iterator[Any]:

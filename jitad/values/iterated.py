@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, ItemsView, Iterable, ValuesView
 
 CONTAINERS = (list, dict, set, deque, bytearray)
-_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
+VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
 
 class Iterated:
@@ -22,7 +22,7 @@ class Iterated:
         """An iterator over these may be there from now on, or over what they hold."""
         for x in things:
             inside: Iterable[object] = x if isinstance(x, (list, tuple)) else ()
-            if type(x) in _VIEWS:
+            if type(x) in VIEWS:
                 if isinstance(x, (ValuesView, ItemsView)):
                     inside = tuple(x)
                 (x,) = gc.get_referents(x)  # the dict

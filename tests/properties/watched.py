@@ -80,7 +80,7 @@ REFUSED = (
     "gets longer or shorter while it is iterated over", "can't go on after a loop that a traced",
     "can't be advanced under a traced condition",
     "StopIteration under a traced condition can't be caught here",
-    "zip() goes on with a generator beside what is empty",
+    "zip() goes on with a generator, which writes",
     "zip() of several generators writes to what",
     "keys come or go while a dict is gone over", "the length of what is iterated is not known",
     "is gone over twice", "this loop ends before its variables are of the kinds", "holds copies",

@@ -83,7 +83,7 @@ class Counted:
         self.begun = True
 
 
-def _iterator(count: Any, item: Callable[[Any], Any], *over: Counted) -> Counted:
+def by_number(count: Any, item: Callable[[Any], Any], *over: Counted) -> Counted:
     def ended(early: Any) -> None:
         for s in over:
             s.ended(early)
@@ -145,7 +145,7 @@ def enumerate_(x: Any, start: Any = 0) -> Any:
     if s is None:
         return made_of(enumerate(steady(x, changes), start), x)
     s.begin()
-    out = _iterator(s.count, lambda k: (extents.add(k, start), s.item(k)), s)
+    out = by_number(s.count, lambda k: (extents.add(k, start), s.item(k)), s)
     out.changes = changes
     return out
 
@@ -157,7 +157,7 @@ def part_of(s: Counted, part: slice) -> Counted:
     assert isinstance(entry, Slice)
     s.begin()
     start, step = entry.start, entry.step
-    out = _iterator(entry.count, lambda k: s.item(extents.add(start, extents.mul(k, step))), s)
+    out = by_number(entry.count, lambda k: s.item(extents.add(start, extents.mul(k, step))), s)
     out.changes = changes
     return out
 
@@ -209,7 +209,7 @@ def reversed_(x: Any) -> Any:
         made(out)
         return out
     last = extents.sub(s.count, 1)
-    return _iterator(s.count, lambda k: s.item(extents.sub(last, k)))
+    return by_number(s.count, lambda k: s.item(extents.sub(last, k)))
 
 
 class Together:
@@ -253,7 +253,7 @@ def _together(parts: list[Any], xs: tuple[Any, ...], strict: bool) -> Together |
         return None
     for p in parts:
         p.begin()
-    out = Together(_iterator(min(counts), lambda k: tuple(p.item(k) for p in parts)))
+    out = Together(by_number(min(counts), lambda k: tuple(p.item(k) for p in parts)))
     return made_of(out, *xs)
 
 
@@ -283,7 +283,7 @@ def zip_(*xs: Any, strict: bool = False) -> Any:
         count = extents.smallest(count, n)
     for p in known:
         p.begin()
-    out = _iterator(count, lambda k: tuple(p.item(k) for p in known), *known)
+    out = by_number(count, lambda k: tuple(p.item(k) for p in known), *known)
     out.changes = changes
     return out
 

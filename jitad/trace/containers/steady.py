@@ -1,12 +1,16 @@
-"""What goes over a Python list while a trace may change it into something else?"""
+"""What goes over a container of Python's while a trace may change it?"""
 
 from __future__ import annotations
 
+import gc
+import operator
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 from jitad.errors import JitadError
 from jitad.trace.containers.stretch import stretched
+from jitad.values.iterated import VIEWS
 from jitad.values.journal import active, made
 from jitad.values.kind import fail
 from jitad.values.stale import check_thing
@@ -42,6 +46,33 @@ class Steady:
         return max(0, len(self.items) - self.at)
 
 
+class Unaltered:
+    """What Python's iterator over a dict, set or deque gives, of which nothing comes or goes.
+
+    That something does under a condition alone, Python's would not know, nor which condition."""
+
+    called = "iterator"
+
+    def __init__(self, things: Any) -> None:
+        self.things, self.rest = things, iter(things)
+        self.owner = gc.get_referents(things)[0] if type(things) in VIEWS else things
+
+    def __iter__(self) -> Unaltered:
+        return self
+
+    def __next__(self) -> Any:
+        check_thing(self.owner)
+        try:
+            return next(self.rest)
+        except RuntimeError:
+            raise fail(JitadError, ALTERED.format(type(self.owner).__name__),
+                       "Go over a list of it.") from None  # fmt: skip
+
+    def __length_hint__(self) -> int:
+        return operator.length_hint(self.rest)
+
+
+ALTERED = "a {} gets longer or shorter while it is iterated over"
 CHANGING = "a list gets longer or shorter while it is iterated over"
 
 
@@ -50,9 +81,14 @@ def steady(x: Any, changes: Callable[[], None] | None = None) -> Any:
 
     If it does, `changes` is called, which may know another way.
     """
-    if not isinstance(x, list) or active() is None:
+    if active() is None:
         return x
-    out = Steady(x, changes)
+    if isinstance(x, (dict, set, deque)) or type(x) in VIEWS:
+        out: Any = Unaltered(x)
+    elif isinstance(x, list):
+        out = Steady(x, changes)
+    else:
+        return x
     made(out)
     return out
 

@@ -7,6 +7,7 @@ change nothing, nor may the loop change what would still have been read.
 
 from __future__ import annotations
 
+import gc
 import itertools
 from collections.abc import Iterable
 from types import FunctionType, GeneratorType
@@ -16,17 +17,20 @@ from jitad.errors import JitadError
 from jitad.plain import as_written
 from jitad.trace.around.unnoted import parts
 from jitad.trace.calls import call
-from jitad.trace.containers.iterables import ENDLESS, SOURCES, made_of, sequence, zip_
+from jitad.trace.containers.iterables import ENDLESS, SOURCES, Counted, made_of, sequence, zip_
 from jitad.trace.containers.lists import become_rows, run
+from jitad.trace.containers.partial import View
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.flow import generators
+from jitad.trace.flow.loops import Session
 from jitad.trace.library import native
 from jitad.trace.ongoing import current
+from jitad.trace.places import get_item
 from jitad.values.active import any_traced
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import MADE, Write, made
-from jitad.values.kind import fail, require
-from jitad.values.number import Number
+from jitad.values.kind import fail
+from jitad.values.number import Number, bind
 
 _MOST = 10_000  # things that are looked through
 
@@ -41,9 +45,12 @@ def zipped(*values: Any, strict: bool = False) -> Any:
     if strict:
         return zip_(*map(generators.as_list, values), strict=strict)
     at = going.index(True)
-    order = _Order([v for k, v in enumerate(values) if hasattr(v, "__next__") and k != at])
-    before, after = values[:at], values[at + 1 :]
-    return generators.written(as_written.each_beside, values[at], before, after, order)
+    beside = _Beside(values[:at], values[at + 1 :])
+    return generators.written(as_written.each_beside, values[at], beside)
+
+
+def _is_by_number(value: Any) -> bool:
+    return sequence(value) is not None or type(value) in (list, tuple, str)
 
 
 def _is_long(value: Any) -> bool:
@@ -54,16 +61,18 @@ def _is_long(value: Any) -> bool:
 def grouped(values: Any, key: Any = None) -> Any:
     """The keys first: where they are traced, the kernel sees where groups end."""
     order = _Order([values], "groupby()")
+    order.watch()
     values = generators.listed(values)
     if hasattr(values, "__next__"):
         first = call(next, values, grouped)
         if first is grouped:
             return native(itertools.groupby, ())
-        values = made_of(itertools.chain((first,), values), values)
-        if not any_traced([first if key is None else call(key, first)]):
-            return native(itertools.groupby, values, key)
+        values, of_first = made_of(itertools.chain((first,), values), values), []
+        of_first.append(first if key is None else call(key, first))
+        if not any_traced(of_first):
+            return native(itertools.groupby, values, lambda v: of_first.pop() if of_first else (
+                v if key is None else call(key, v)))  # fmt: skip
         values = run(as_written.listed, values)
-    order.begin()
     keys = values if key is None else run(as_written.mapped, key, values)
     if stretched(keys) is not None or any_traced(keys):
         order.listed()
@@ -90,41 +99,89 @@ def _rows(values: Any) -> Any:
 class _Order:
     """Would it be the same if each of them went on in its turn?"""
 
-    def __init__(self, others: list[Any], what: str = "zip() of several generators") -> None:
-        self.others = others  # of which lists are made
-        self.what = what
+    def __init__(self, others: list[Any], what: str) -> None:
+        self.others, self.what = others, what  # of which lists are made
         self.known: dict[int, Any] = {}
         self.written: dict[Any, Write] = {}
 
-    def begin(self) -> None:
-        if self.others and (trace := current()) is not None:
+    def watch(self) -> None:
+        trace = current()
+        if self.others and trace is not None:
             self.known = _known(self.others)
             trace.journal.watched.append(self.written)
 
     def listed(self) -> None:
         """The others, which must have changed nothing."""
-        if self._old():
+        if _old(self.written):
             raise fail(JitadError, f"what goes through {self.what} writes to what is there before",
                        "Make a list of it first.")  # fmt: skip
 
     def go_on(self) -> None:
         """The loop has run once more, and must not have changed what the others read."""
         every = len(self.known) >= _MOST
-        arrays = every or any(isinstance(t, ArrayHandle) for t in self.known.values())
-        for thing in self._old():
-            if every or id(thing) in self.known or (arrays and isinstance(thing, ArrayHandle)):
+        for thing in _old(self.written):
+            if every or id(thing) in self.known or self._may_show(thing):
                 raise fail(JitadError, f"a loop over {self.what} writes to what that goes over",
                            "Make lists first.")  # fmt: skip
 
-    def sure(self, reached: Any) -> None:
-        """Those that are asked before the generator: had they ended, it would not have gone on."""
-        if reached is not True:
-            require(reached, JitadError, "zip() goes on with a generator beside what is empty",
-                    "Make a list of it first.")  # fmt: skip
+    def _may_show(self, thing: Any) -> bool:
+        """Is it an array of which one of the known ones may show something?"""
+        if not isinstance(thing, ArrayHandle) or (trace := current()) is None:
+            return False
+        alike = trace.journal.may_alias
+        arrays = [t for t in self.known.values() if isinstance(t, ArrayHandle)]
+        return any(alike(a, b) for t in arrays for a in t.roots for b in thing.roots)
 
-    def _old(self) -> list[Any]:
-        made = {id(w.target) for w in self.written.values() if w.slot == MADE}
-        return [w.target for w in self.written.values() if id(w.target) not in made]
+
+class _Beside(_Order):
+    """What stands beside a generator in `zip`."""
+
+    def __init__(self, before: tuple[Any, ...], after: tuple[Any, ...]) -> None:
+        self.sides = {"before": before, "after": after}
+        listed = [v for v in (*before, *after) if not _is_by_number(v)]
+        super().__init__(listed, "zip() of several generators")
+
+    def begin(self) -> None:
+        self.watch()
+        for side, several in self.sides.items():
+            for v in several:
+                if type(v) is Counted:
+                    v.begin()
+            self.sides[side] = tuple(v if _is_by_number(v) else call(list, v) for v in several)
+        self.listed()
+        self.first: dict[Any, Write] | None = {}  # what the generator writes before it yields
+        if (trace := current()) is not None:
+            trace.journal.watched.append(self.first)
+
+    def began(self, k: Any) -> Any:
+        """Is there one of those that are asked before the generator?  Were there none at first, it
+        would not have gone on: it has, and may not have written anything."""
+        reached = self.reach("before", k)
+        if reached is not True and self.first is not None and _old(self.first):
+            raise fail(JitadError, "zip() goes on with a generator, which writes to what is there "
+                       "before, beside what may be empty", "Make a list of it first.")  # fmt: skip
+        self.first = None  # the next time, loops have been begun
+        return reached
+
+    def reach(self, side: str, k: Any) -> Any:
+        """Has each of them an element number k?"""
+        out: Any = True
+        for v in self.sides[side]:
+            n = v.count if type(v) is Counted else call(len, v)
+            known = isinstance(k, int) and isinstance(n, int)
+            more = k < n if known else bind("lt", k, n)
+            out = more if out is True else bind("logical_and", out, more)
+        return out
+
+    def items(self, side: str, k: Any) -> list[Any]:
+        return [get_item(v, k) for v in self.sides[side]]
+
+
+def _old(written: dict[Any, Write]) -> list[Any]:
+    """What was written that was there before, but for the variables of loops."""
+    made = {id(w.target) for w in written.values() if w.slot == MADE}
+    found = [w.target for w in written.values() if id(w.target) not in made]
+    return [t for t in found if not isinstance(t, Session)]
 
 
 def _known(things: Iterable[Any]) -> dict[int, Any]:
@@ -146,11 +203,18 @@ def _known(things: Iterable[Any]) -> dict[int, Any]:
             case FunctionType():
                 todo += [c.cell_contents for c in thing.__closure__ or () if _is_full(c)]
                 todo += parts(thing)
-            case _ if type(thing) in SOURCES:
+            case _ if type(thing) in SOURCES or type(thing) is View:
                 todo += vars(thing).values()
+            case _ if type(thing).__module__ in ("builtins", "itertools") and _goes_over(thing):
+                todo += gc.get_referents(thing)
             case _:
                 todo += parts(thing)
     return met
+
+
+def _goes_over(thing: Any) -> bool:
+    """Is it an iterator, or a view of a dict?"""
+    return hasattr(thing, "__next__") or hasattr(thing, "mapping")
 
 
 def _is_full(cell: Any) -> bool:

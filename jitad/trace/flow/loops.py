@@ -32,6 +32,7 @@ from jitad.trace.containers.iterables import (
 )
 from jitad.trace.containers.steady import steady
 from jitad.trace.containers.stretch import stretched
+from jitad.trace.containers.unchanging import unchanging
 from jitad.trace.context import Again, Region, Trace
 from jitad.trace.flow.attempts import onward
 from jitad.trace.flow.branches import Branches, decided, truth
@@ -60,7 +61,7 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
     if trace is not None:
         trace.at(site.pos)
         iterable = among_parts(present(iterable))
-    iterable = protocols.items(iterable)
+    given, iterable = iterable, protocols.items(iterable)
     if trace is None:
         counted = begun(iterable)
         items = iterable if counted is None or counted.static is None else counted.static
@@ -72,6 +73,7 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
     if type(iterable) is Together and not site.waits:
         _refuse_advancing(trace, iterable)
         iterable = iterable.whole()
+    iterable = unchanging(given, iterable)
     if isinstance(iterable, list) and site.pos in trace.insight.changing:
         iterable = generators.written(each_as_long_as_there_are, iterable)
     counted = begun(iterable)
