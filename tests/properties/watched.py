@@ -297,10 +297,10 @@ class Watched(Things):
             if kind == 3:
                 self.scope.ints.append(k)
                 self.scope.fixed |= {k}
-            number = self.bounded(1)
             if kind == 6:  # it would not end if there came new ones
-                self.assigned(f"{e} + 0.5 * {number}")
+                self.assigned(f"0.5 * {e}")
                 return
+            number = self.bounded(1)
             self.statements(self.c.below(2))
             match self.c.below(8):
                 case 0 | 1:

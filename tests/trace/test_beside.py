@@ -1,4 +1,4 @@
-"""Is what stands beside a generator in `zip`, or in groups, read when its turn comes, or refused?"""
+"""Is what stands beside a generator in `zip`, or in groups, read in its turn, or refused?"""
 
 import itertools
 

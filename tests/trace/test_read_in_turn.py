@@ -355,7 +355,9 @@ FUNCTIONS = [
     cycle_written,
     group_written,
 ]
-REFUSED = [zip_of_list_and_gen, rev_stretch_growth, next_two, next_filter, zip_2gens_body, group_written]
+REFUSED = [
+    zip_of_list_and_gen, rev_stretch_growth, next_two, next_filter, zip_2gens_body, group_written,
+]  # fmt: skip
 WHY = r"gets longer or shorter|go on after a loop|writes to what"
 
 
