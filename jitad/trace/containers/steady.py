@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import operator
 from collections import deque
@@ -9,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jitad.errors import JitadError
+from jitad.tape.ir import Pos
 from jitad.trace.containers.stretch import stretched
 from jitad.values.iterated import VIEWS
 from jitad.values.journal import active, made
@@ -112,4 +114,12 @@ def changing() -> tuple[Callable[[], None], Callable[..., Any] | None]:
         from jitad.trace.flow import generators  # which call
 
         return (lambda: None), generators.written
-    return (lambda: trace.gone_over(pos)), None
+    return functools.partial(_gone_over, pos), None
+
+
+def _gone_over(pos: Pos | None) -> None:
+    """What goes over a list has no trace, which would be looked through where it leaves one."""
+    from jitad.trace.ongoing import current  # which knows of what is iterated
+
+    if (trace := current()) is not None:
+        trace.gone_over(pos)
