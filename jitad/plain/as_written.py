@@ -385,6 +385,11 @@ def each(values: Any) -> Iterator[Any]:
         yield v
 
 
+def each_one(values: Any) -> Iterator[Any]:
+    for v in values:  # noqa: UP028  which is told where it goes on
+        yield v
+
+
 def each_beside(values: Any, order: Any) -> Iterator[Any]:
     """zip(*before, values, *after), where it is not known how many values there are."""
     order.begin()

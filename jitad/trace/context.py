@@ -60,6 +60,7 @@ class Insight:
     tried: frozenset[CodeType] = frozenset()  # those that could not become one
     ending: frozenset[Pos] = frozenset()  # places of conditions under which functions recur
     changing: frozenset[Pos] = frozenset()  # loops that change the length of the list they are over
+    acting: frozenset[Pos] = frozenset()  # loops that are left, and whose generators then would act
     long: frozenset[Pos] = frozenset()  # loops that would be long, written out
     yielding: frozenset[CodeType] = frozenset()  # generators that yield in blocks, to no loop
     apart: frozenset[Pos] = frozenset()  # where paths meet whose things other names tell apart

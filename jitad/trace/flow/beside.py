@@ -22,13 +22,13 @@ from jitad.trace.containers.lists import become_rows, run
 from jitad.trace.containers.partial import View
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.flow import generators
-from jitad.trace.flow.loops import Session
+from jitad.trace.flow.idly import written_there
 from jitad.trace.library import native
 from jitad.trace.ongoing import current
 from jitad.trace.places import get_item
 from jitad.values.active import any_traced
 from jitad.values.array import ArrayHandle
-from jitad.values.journal import MADE, Write, made
+from jitad.values.journal import Write, made
 from jitad.values.kind import fail
 from jitad.values.number import Number, bind
 
@@ -45,7 +45,7 @@ def zipped(*values: Any, strict: bool = False) -> Any:
     if strict:
         return zip_(*map(generators.as_list, values), strict=strict)
     at = going.index(True)
-    beside = _Beside(values[:at], values[at + 1 :])
+    beside = _Beside(values[at], values[:at], values[at + 1 :])
     return generators.written(as_written.each_beside, values[at], beside)
 
 
@@ -112,14 +112,14 @@ class _Order:
 
     def listed(self) -> None:
         """The others, which must have changed nothing."""
-        if _old(self.written):
+        if written_there(self.written):
             raise fail(JitadError, f"what goes through {self.what} writes to what is there before",
                        "Make a list of it first.")  # fmt: skip
 
     def go_on(self) -> None:
         """The loop has run once more, and must not have changed what the others read."""
         every = len(self.known) >= _MOST
-        for thing in _old(self.written):
+        for thing in written_there(self.written):
             if every or id(thing) in self.known or self._may_show(thing):
                 raise fail(JitadError, f"a loop over {self.what} writes to what that goes over",
                            "Make lists first.")  # fmt: skip
@@ -136,13 +136,18 @@ class _Order:
 class _Beside(_Order):
     """What stands beside a generator in `zip`."""
 
-    def __init__(self, before: tuple[Any, ...], after: tuple[Any, ...]) -> None:
+    def __init__(self, going: Any, before: tuple[Any, ...], after: tuple[Any, ...]) -> None:
+        self.going = going
         self.sides = {"before": before, "after": after}
         listed = [v for v in (*before, *after) if not _is_by_number(v)]
         super().__init__(listed, "zip() of several generators")
 
     def begin(self) -> None:
         self.watch()
+        here, there = _known([self.going]), _known(v for s in self.sides.values() for v in s)
+        if any(hasattr(here[k], "__next__") for k in here.keys() & there.keys()):
+            raise fail(JitadError, "zip() takes from one iterator in several places",
+                       "Make a list of it first.")  # fmt: skip
         for side, several in self.sides.items():
             for v in several:
                 if type(v) is Counted:
@@ -157,7 +162,7 @@ class _Beside(_Order):
         """Is there one of those that are asked before the generator?  Were there none at first, it
         would not have gone on: it has, and may not have written anything."""
         reached = self.reach("before", k)
-        if reached is not True and self.first is not None and _old(self.first):
+        if reached is not True and self.first is not None and written_there(self.first):
             raise fail(JitadError, "zip() goes on with a generator, which writes to what is there "
                        "before, beside what may be empty", "Make a list of it first.")  # fmt: skip
         self.first = None  # the next time, loops have been begun
@@ -175,13 +180,6 @@ class _Beside(_Order):
 
     def items(self, side: str, k: Any) -> list[Any]:
         return [get_item(v, k) for v in self.sides[side]]
-
-
-def _old(written: dict[Any, Write]) -> list[Any]:
-    """What was written that was there before, but for the variables of loops."""
-    made = {id(w.target) for w in written.values() if w.slot == MADE}
-    found = [w.target for w in written.values() if id(w.target) not in made]
-    return [t for t in found if not isinstance(t, Session)]
 
 
 def _known(things: Iterable[Any]) -> dict[int, Any]:

@@ -25,8 +25,10 @@ from weakref import WeakKeyDictionary
 
 from jitad.errors import JitadError
 from jitad.plain import as_written, endless, passed_on
+from jitad.plain.as_written import each_one
 from jitad.plain.taken_in import TAKING, put_all
 from jitad.tape.build import Leaf
+from jitad.trace.around.libraries import is_ours
 from jitad.trace.calls import WHILE_TRACING, call
 from jitad.trace.containers.iterables import ENDLESS, iterators_in, leave, pick
 from jitad.trace.containers.lists import run
@@ -35,6 +37,7 @@ from jitad.trace.containers.tabled import begun
 from jitad.trace.context import Again, Trace
 from jitad.trace.flow.attempts import Attempt, Left, detour, held, settled, without
 from jitad.trace.flow.branches import Branches
+from jitad.trace.flow.idly import Idly
 from jitad.trace.flow.loops import Session, State, stopped
 from jitad.trace.flow.raising import raises_for_the_user
 from jitad.trace.joins.unset import UNSET, Among
@@ -171,6 +174,12 @@ def written(f: Any, *args: Any) -> Any:
     out = run(f, *args)
     made(out)
     return out
+
+
+def one_after_the_other(iterable: Any, frame: FrameType) -> Any:
+    """What a loop goes over that is left, by a generator, which can be told; in that, as it is."""
+    told = frame.f_code.co_name == each_one.__name__ and is_ours(frame.f_code)
+    return iterable if told or is_generator(iterable) else written(each_one, iterable)
 
 
 def one_by_one(value: Any) -> Any:
@@ -374,11 +383,15 @@ class Inlined(Session):
             if not deeper:
                 raise StopIteration
             return self.generator.throw(self.left)
-        if isinstance(gone, Leaf) and deeper:
+        told = self.site.pos in self.trace.insight.acting
+        if isinstance(gone, Leaf) and (deeper or told):
             detour(self.trace, bind("logical_not", gone), self.left, self.variables({}))
             for k in self.site.stops:
                 self._write(k, False)
-        return next(self.generator)
+        if len(self.trace.detours) == self.depth if told else deeper or not isinstance(gone, Leaf):
+            return next(self.generator)
+        with Idly(self.trace, self.site.pos, told):
+            return next(self.generator)
 
     # -- what the body hands over ------------------------------------------------------------------
 

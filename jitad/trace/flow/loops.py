@@ -8,12 +8,14 @@ out to need the index as a plain number.
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import groupby
 from operator import length_hint
-from typing import Any
+from typing import Any, cast
 
 from jitad.errors import GuardMiss, JitadError, JitadExtentError
 from jitad.plain.as_written import each_as_long_as_there_are
@@ -37,6 +39,7 @@ from jitad.trace.context import Again, Region, Trace
 from jitad.trace.flow.attempts import onward
 from jitad.trace.flow.branches import Branches, decided, truth
 from jitad.trace.flow.counted import RolledFor, RolledWhile
+from jitad.trace.flow.idly import Idly
 from jitad.trace.flow.plain import Plain, PlainWhile
 from jitad.trace.flow.raising import raises_for_the_user
 from jitad.trace.flow.rolled import Rolled
@@ -77,6 +80,8 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
     if isinstance(iterable, list) and site.pos in trace.insight.changing:
         iterable = generators.written(each_as_long_as_there_are, iterable)
     counted = begun(iterable)
+    if counted is None and site.pos in trace.insight.acting:
+        iterable = generators.one_after_the_other(iterable, sys._getframe(1))
     if site.waits and counted is not None and isinstance(counted.count, Leaf):
         if trace.builder.example(counted.count.atom) is None:
             generators.only_for_loops(trace, sys._getframe(1))
@@ -291,7 +296,13 @@ class Unrolled(Session):
         size, block = 0, self.trace.builder.blocks[-1]
         detours = len(self.trace.detours)
         limit, inside = (MAX_WRITTEN, 1) if self.counted is None else (MAX_BESIDE_ROWS, LOOP_WEIGHT)
-        for k, item in enumerate(steady(self.items, self.changes)):
+        items, over = iter(steady(self.items, self.changes)), cast(Any, False)
+        for k in itertools.count():
+            try:
+                with Idly(self.trace, self.site.pos) if isinstance(over, Leaf) else nullcontext():
+                    item = next(items)
+            except StopIteration:
+                return
             begin = len(block.equations)
             present(self.iterable)  # it may be another one, written in the loop
             self.trace.instead += self.why is not None
