@@ -118,7 +118,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         from jitad.trace.flow import generators  # which call here
 
         args = protocols.by_own_methods(f, args)
-        if any(map(generators.is_generator, args)):
+        if any(map(generators.is_generator, args)) or generators.stops(f, args):
             if (found := generators.instead(f, args)) is not None:
                 return found(*args, **kwargs)
         special_case = gathered.function(f, args) or listcalls.function(

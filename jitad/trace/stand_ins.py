@@ -114,19 +114,6 @@ def _accumulate(values: Any, func: Any = None, *, initial: Any = None) -> Any:
     return written(as_written.each_accumulated, values, by)
 
 
-def _quantified(original: Any, written_so: Any) -> Callable[..., Any]:
-    """any or all: what an iterator would give after the one that decides, is not asked for."""
-
-    def replacement(values: Any) -> Any:
-        if hasattr(type(values), "__next__"):
-            return run(written_so, values)
-        found = implementation(original)
-        assert found is not None
-        return found(values)
-
-    return replacement
-
-
 def _tee(values: Any, n: Any = 2) -> Any:
     return tuple(made_of(out, values) for out in itertools.tee(values, n))
 
@@ -200,8 +187,6 @@ for _name, _by in {
 WHILE_TRACING[itertools.accumulate] = _accumulate
 WHILE_TRACING[itertools.groupby] = beside.grouped
 WHILE_TRACING[itertools.tee] = _tee
-WHILE_TRACING[any] = _quantified(any, as_written.any_of)
-WHILE_TRACING[all] = _quantified(all, as_written.all_of)
 WHILE_TRACING[bisect.insort] = _insort(
     bisect.insort, as_written.insert_right, bisect.bisect_right
 )

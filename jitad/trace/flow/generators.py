@@ -109,6 +109,11 @@ def instead(f: Any, args: tuple[Any, ...]) -> Callable[..., Any] | None:
     return WRITTEN.get(f)
 
 
+def stops(f: Any, args: tuple[Any, ...]) -> bool:
+    """Does it ask an iterator for no more than what decides?"""
+    return (f is any or f is all) and len(args) == 1 and hasattr(type(args[0]), "__next__")
+
+
 def taken_in(target: Any, values: Any) -> bool:
     """target += values, where that is a generator which Python itself can't take from."""
     by = TAKING.get((type(target), "extend"))
