@@ -75,7 +75,7 @@ class Unaltered:
 
 
 ALTERED = "a {} gets longer or shorter while it is iterated over"
-CHANGING = "a list gets longer or shorter while it is iterated over"
+CHANGING = ALTERED.format("list")
 
 
 def steady(x: Any, changes: Callable[[], None] | None = None) -> Any:

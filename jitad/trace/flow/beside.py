@@ -199,7 +199,7 @@ def _known(things: Iterable[Any]) -> dict[int, Any]:
                     everywhere = thing.gi_frame.f_globals
                     todo += [everywhere[n] for n in thing.gi_code.co_names if n in everywhere]
             case FunctionType():
-                todo += [c.cell_contents for c in thing.__closure__ or () if _is_full(c)]
+                todo += [x for c in thing.__closure__ or () for x in gc.get_referents(c)]
                 todo += parts(thing)
             case _ if type(thing) in SOURCES or type(thing) is View:
                 todo += vars(thing).values()
@@ -213,11 +213,3 @@ def _known(things: Iterable[Any]) -> dict[int, Any]:
 def _goes_over(thing: Any) -> bool:
     """Is it an iterator, or a view of a dict?"""
     return hasattr(thing, "__next__") or hasattr(thing, "mapping")
-
-
-def _is_full(cell: Any) -> bool:
-    try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return False
-    return True
