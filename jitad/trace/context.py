@@ -137,6 +137,7 @@ class Trace:
         self.filters = warnings.filters  # a `with catch_warnings` makes another list of them
         self.memory: Memory | None = None  # for the records of loops
         self.rooms: dict[Pos | None, tuple[Leaf, Room]] = {}  # by the loops that they grow in
+        self.moved: list[Any] | None = None  # iterators that are moved on, if `flow/idly` asks
         self.begun: dict[int, tuple[Any, Pos]] = {}  # dicts, and where they were made
         self.new_keys: dict[str, Pos] = {}  # the same of those in which a key may be new
         # such loops, if they could be written out as well, and lists of floats from outside

@@ -69,6 +69,8 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
     module = getattr(f, "__module__", None) or type(getattr(f, "__self__", None)).__module__
     check_called(f, module, trace.builder.pos)
     advanced = _advanced(trace, f, args)
+    if advanced is not None and trace.moved is not None:
+        trace.moved.append(advanced)
     for thing in (getattr(f, "__self__", None), *args) if trace.left else ():
         iterables.go_on(trace.left, thing)
     if len(trace.regions) and advanced is not None and not trace.journal.is_fresh(advanced):
@@ -157,7 +159,8 @@ def _advanced(trace: Trace, f: Any, args: tuple[Any, ...]) -> Any:
     """The iterator that a function moves on; where it stands, no place of the journal says."""
     if f is next:
         return args[0] if args else None
-    if len(trace.regions) and not (isinstance(f, type) and hasattr(f, "__next__")):
+    asked = len(trace.regions) or trace.moved is not None
+    if asked and not (isinstance(f, type) and hasattr(f, "__next__")):
         for a in () if any(f is g for g in _BLIND) else args:
             if hasattr(type(a), "__next__"):
                 return a  # as `list` does, say

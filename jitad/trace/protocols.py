@@ -84,6 +84,8 @@ _KNOWING = (Counted, Together)  # where they stand: loops ask for them
 
 def check_advanced(trace: Trace, thing: Any) -> None:
     """An iterator of Python's is moved on: where it stands, no place of the journal says."""
+    if trace.moved is not None:
+        trace.moved.append(thing)
     if len(trace.regions) and not trace.journal.is_fresh(thing):
         name = getattr(thing, "called", type(thing).__name__)
         raise fail(JitadError, f"a {name} can't be advanced under a traced condition",

@@ -306,6 +306,54 @@ def raises_behind(x):
     return r
 
 
+def generator_that_moves_another(x):
+    w = iter([1.0, 2.0, 3.0])
+
+    def g():
+        for v in [x, 2 * x, 3 * x]:
+            yield (v * next(w))
+
+    for v in g():
+        if v > 1.0:
+            break
+    return v + 10 * sum(w)
+
+
+def map_that_moves_another(x):
+    w = iter([1.0, 2.0, 3.0])
+    for v in map(lambda v: v * next(w), [x, 2 * x, 3 * x]):
+        if v > 1.0:
+            break
+    return v + 10 * sum(w)
+
+
+def genexpr_that_moves_another(x):
+    w = iter([1.0, 2.0, 3.0])
+    for v in (v * next(w) for v in [x, 2 * x, 3 * x]):
+        if v > 1.0:
+            break
+    return v + 10 * sum(w)
+
+
+class Moving:
+    def __init__(self, x):
+        self.w = iter([x, 2 * x, 3 * x])
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return next(self.w)
+
+
+def iterator_that_moves_another(x):
+    it = Moving(x)
+    for v in it:
+        if v > 1.0:
+            break
+    return v + 10 * sum(it.w)
+
+
 FUNCTIONS = [
     own_iterator, mapped, genexpr, own_sequence, filtered, while_it_holds, any_of_them, any_mapped,
     all_of_them, the_first, checks_behind, in_pairs, numbered, drained, called_by_itself,
@@ -322,3 +370,12 @@ def test_it_is_a_kernel(f):
 def test_it_is_refused(f):
     why = "writes, or fails, after a traced condition|in several places"
     assert not kernel_or_refusal(f, (0.36, 0.8, 1.7), why)
+
+
+MOVING = [generator_that_moves_another, map_that_moves_another, genexpr_that_moves_another,
+          iterator_that_moves_another]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", MOVING, ids=lambda f: f.__name__)
+def test_what_moves_another_iterator_is_refused(f):
+    assert not kernel_or_refusal(f, (0.36, 0.8, 1.7), "can't go on after|advanced under a traced")

@@ -1,8 +1,9 @@
 """May what a loop goes over go on, although a traced condition may have left the loop?
 
 Its items are asked for on all paths then.  So whatever gives them, a generator, a `map`, an
-iterator of the user's, may neither write nor fail meanwhile; if it does, the trace starts anew, and
-asks for them under the condition that the loop was not left (`generators.Inlined`).
+iterator of the user's, may neither write nor fail meanwhile, nor move on an iterator that was there
+before; if it does, the trace starts anew, and asks for them under the condition that the loop was
+not left (`generators.Inlined`).
 """
 
 from __future__ import annotations
@@ -27,10 +28,14 @@ class Idly:
         self.equations = self.trace.builder.blocks[-1].equations
         self.before = len(self.equations)
         self.trace.journal.watched.append(self.written)
+        self.around, self.trace.moved = self.trace.moved, []
 
     def __exit__(self, kind: Any, error: BaseException | None, _: object) -> None:
         journal, insight = self.trace.journal, self.trace.insight
         journal.watched = [w for w in journal.watched if w is not self.written]
+        moved, self.trace.moved = self.trace.moved or [], self.around
+        made = {id(w.target) for w in self.written.values() if w.slot == MADE}
+        moves = any(id(x) not in made for x in moved)  # one that was there before
         if error is not None and not isinstance(error, StopIteration):
             if type(error).__module__.startswith("jitad.") or not isinstance(error, Exception):
                 return
@@ -38,7 +43,7 @@ class Idly:
         else:
             new = walk(Block([], self.equations[self.before :]))
             fails = any(e.op in ("check", "raise") for e in new)
-        if not fails and not written_there(self.written):
+        if not fails and not moves and not written_there(self.written):
             return
         if self.told and (error is None or isinstance(error, StopIteration)):
             return
