@@ -262,6 +262,6 @@ _WRITTEN: dict[type, Callable[[Expressions, Any], Typed]] = {
     ast.Name: Expressions.name, ast.Constant: Expressions.written, ast.BinOp: Expressions.binary,
     ast.UnaryOp: Expressions.unary, ast.Compare: Expressions.compare, ast.BoolOp: Expressions.both,
     ast.IfExp: Expressions.choice, ast.Subscript: Expressions.element,
-    ast.Tuple: Expressions.together, ast.Call: Expressions.call,
+    ast.Tuple: Expressions.together, ast.Call: lambda self, node: self.call(node),
     ast.Attribute: Expressions.attribute,
 }  # fmt: skip

@@ -5,8 +5,9 @@ none: what a name stands for is bound before it is read, and has one type.  So o
 source types and translates it; what an operation or a function of the preamble is made of is
 Numba's to say, as ever (`numba_private.Body`), so the code is the same, in a tenth of the time.
 
-What this walk does not know (`NotTranslated`: functions beside the kernel, a name of two types)
-is left to Numba.
+Functions beside the kernel, which it calls and which call themselves, become functions of its
+module (`another`).  What this walk does not know (`NotTranslated`: a name of two types, say) is
+left to Numba.
 
 References: a parameter is the caller's.  What a call gives is owned by the name that it is bound
 to, which lets go of it after its last mention, or where the function fails (`Body.failing`).
@@ -27,15 +28,21 @@ from jitad.emit.passing import MAKING, Passing
 from jitad.emit.repeated import disjoint, function_of, repeated
 
 
-def translate(function: ast.FunctionDef, space: dict[str, Any], body: Body) -> Any:
-    """Write the function's code; gives the type of its result.  `space`: its globals."""
-    return _Translation(function, space, body).run()
+def translate(
+    function: ast.FunctionDef, space: dict[str, Any], body: Body, others: dict[str, ast.FunctionDef]
+) -> Any:
+    """Write the function's code; gives the type of its result.  `space`: its globals; `others`:
+    the functions of its file, which it may call."""
+    return _Translation(function, space, body, others).run()
 
 
 class _Translation(Expressions):
-    def __init__(self, function: ast.FunctionDef, space: dict[str, Any], body: Body) -> None:
+    def __init__(
+        self, function: ast.FunctionDef, space: dict[str, Any], body: Body,
+        others: dict[str, ast.FunctionDef],
+    ) -> None:  # fmt: skip
         super().__init__(space, body, mentions(function))
-        self.function = function
+        self.function, self.others = function, others
         self.owners: dict[str, Any] = {}  # memory that holds references
         self.borrowed = {a.arg for a in function.args.args}
         self.loops: list[Any] = []  # the blocks behind the loops around
@@ -48,9 +55,11 @@ class _Translation(Expressions):
 
     def run(self) -> Any:
         for a, value in zip(self.function.args.args, self.body.arguments, strict=True):
-            if a.arg not in self.mentions.single:
-                raise NotTranslated(f"the parameter {a.arg} is bound anew")
-            self.values[a.arg] = value
+            if a.arg in self.mentions.single:
+                self.values[a.arg] = value
+            else:  # a stack, say, that the function adds to
+                self.borrowed.discard(a.arg)
+                self.bind(a.arg, value, False)
         self.block(self.function.body)
         if not self.b.block.is_terminated or self.result is None:
             raise NotTranslated("there is no return at the end")
@@ -97,6 +106,8 @@ class _Translation(Expressions):
                 self.store(target, self.value(value))
             case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
                 self.exchange(targets, values)
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Call() as call):
+                self.unpack(targets, self.value(call))
             case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
                 if name in self.checked:
                     with self.wrapping():
@@ -119,7 +130,7 @@ class _Translation(Expressions):
             case ast.Raise(exc=ast.Call(func=ast.Name(id=name), args=args, keywords=[])):
                 self.raise_(name, args, statement.lineno)
             case ast.Return(value=ast.expr() as value):
-                self.return_(value)
+                self.return_(value, statement is self.function.body[-1])
             case ast.Expr(value=ast.Call() as call):
                 self.drop([(self.value(call), True)])
             case ast.Pass():
@@ -186,6 +197,16 @@ class _Translation(Expressions):
         for name, (value, _) in zip(names, found, strict=True):
             self.bind(name, value, True)
 
+    def unpack(self, targets: list[ast.expr], together: Typed) -> None:
+        """Bind names to the parts of a tuple that a call gives."""
+        kinds = together.type.types if isinstance(together.type, types.BaseTuple) else ()
+        if len(kinds) != len(targets):
+            raise NotTranslated(f"{len(targets)} parts of {together.type}")
+        for k, (target, kind) in enumerate(zip(targets, kinds, strict=True)):
+            if not isinstance(target, ast.Name):
+                raise NotTranslated("an assignment to something else than names")
+            self.bind(target.id, Typed(self.b.extract_value(together.value, k), kind), True)
+
     def store(self, target: ast.Subscript, value: Typed) -> None:
         array, index = self.place(target)
         self.body.store(array, index, value)
@@ -239,7 +260,7 @@ class _Translation(Expressions):
         alone = [k for name, k in arrays.items() if known and name in apart & nest.written]
 
         def write(body: Body) -> Any:
-            return _Translation(function_of(statement, nest), self.space, body).run()
+            return _Translation(function_of(statement, nest), self.space, body, {}).run()
 
         out = self.body.shared(nest.text, operands, alone, write).value
         for k, name in enumerate(nest.carried):
@@ -301,9 +322,9 @@ class _Translation(Expressions):
                 return True
         return False
 
-    def return_(self, value: ast.expr) -> None:
-        if self.result is not None or self.loops:
-            raise NotTranslated("more than one return")
+    def return_(self, value: ast.expr, last: bool) -> None:
+        if self.loops:
+            raise NotTranslated("a return in a loop")
         parts = value.elts if isinstance(value, ast.Tuple) else [value]
         found = []
         for part in parts:
@@ -311,10 +332,40 @@ class _Translation(Expressions):
             if not fresh and self.body.is_counted(x.type):
                 self.body.incref(x)
             found.append(x)
-        for name in self.live():
+        for name in self.live() if last else self.owners:  # those that hold nothing lose nothing
             self.release(name)
         whole = isinstance(value, ast.Tuple)
-        self.result = self.body.finish(self.body.together(found) if whole else found[0])
+        result = self.body.finish(self.body.together(found) if whole else found[0])
+        if self.result not in (None, result):
+            raise NotTranslated(f"it gives {self.result} or {result}")
+        self.result = result
+
+    # -- other functions --------------------------------------------------------------------------
+
+    def call(self, node: ast.Call) -> Typed:
+        match node.func:
+            case ast.Name(id=name) if name in self.others:
+                return self.another(self.others[name], node.args)
+        return super().call(node)
+
+    def another(self, function: ast.FunctionDef, args: list[ast.expr]) -> Typed:
+        """A call of a function beside the kernel: one of the module, for operands of these types.
+
+        What it gives is known from its first `return` on, so that it may call itself behind that.
+        """
+        given = [self.lent(a) for a in args]
+        kinds = [types.unliteral(x.type) for x, _ in given]
+        if not self.body.shares or not all(map(can_be_handed, kinds)):
+            raise NotTranslated(f"a call of {function.name}")
+
+        def write(body: Body) -> Any:
+            return _Translation(function, self.space, body, self.others).run()
+
+        operands = [Typed(self.body.cast(x, kind), kind)
+                    for (x, _), kind in zip(given, kinds, strict=True)]  # fmt: skip
+        out = self.body.shared(function.name, operands, (), write)
+        self.drop(given)
+        return out
 
     def live(self) -> list[str]:
         """Names whose last mention is the statement that ends the function."""

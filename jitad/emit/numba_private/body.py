@@ -57,6 +57,7 @@ class Body:
         self._counted: dict[int, tuple[bool, Any]] = {}  # by the id of a type
         self._seldom: Any = None
         self._shared: dict[Any, Shared] = {}
+        self._of: Shared | None = None  # the function that this is the body of
         self._long: set[Any] = set()  # calls that take many instructions
         # with lines in the code it is read by people, or by `vector_widths`
         self.shares = not lower.flags.debuginfo
@@ -64,7 +65,7 @@ class Body:
         self._exceptions: list[bytes] = []
         self._raised: list[tuple[int, Any]] = []  # number of an exception, block that raises it
         self._failing: Any = None
-        self.division = Division(lower.builder)
+        self.division = Division(self.builder)
         self._frames: dict[bool, Frame] = {}
         self._unrolling = Unrolling(self.builder)
         self._neighbours = Neighbours(self.builder)
@@ -137,7 +138,7 @@ class Body:
 
     def in_frame(self, function: Any, args: list[Typed], result: bool, again: bool) -> Typed:
         """A new array that is soon forgotten, or a `result`; `again`: see `Frame.serving`."""
-        if result and self.builder is not self._lower.builder:
+        if self._of is not None:  # whose frame is small, as it may call itself, or is a loop
             return self._call(function, None, args)
         if result not in self._frames:
             self._frames[result] = Frame(self.builder, result)
@@ -218,8 +219,12 @@ class Body:
             kinds = [Typed(v, x.type) for v, x in zip(values, operands, strict=True)]
             body = Body(self._lower, inner, kinds)
             body._known, body._shared, body._long = self._known, self._shared, self._long
-            self._shared[key] = Shared(inner.function, write(body))
+            body._of = of = self._shared[key] = Shared(inner.function)
+            of.result = write(body)
+            of.complete = True
         of = self._shared[key]
+        if of.result is None:
+            raise NotTranslated("a function that calls itself before it says what it gives")
         return Typed(called(context, b, of, operands, lambda: self._fails()[1]), of.result)
 
     def _resolve(self, function: Any, of: Any, *kinds: Any) -> tuple[Any, Any]:
@@ -395,6 +400,8 @@ class Body:
         made = context.get_return_value(b, kind, self.cast(x, kind))
         b.store(made, b.bitcast(b.function.args[0], made.type.as_pointer()))
         context.call_conv._return_errcode_raw(b, callconv.RETCODE_OK)
+        if self._of is not None:
+            self._of.result = kind
         return kind
 
     def close(self, owners: list[Any], slots: Iterable[Any]) -> None:

@@ -22,7 +22,7 @@ from numba.core import ir as numba_ir
 from numba.cpython import numbers
 
 from jitad.emit.numba_private.arrays import reach
-from jitad.emit.numba_private.body import Body, NotTranslated
+from jitad.emit.numba_private.body import Body
 from jitad.emit.numba_private.declarations import addresses_as_written
 from jitad.emit.numba_private.layout import LAYOUT_IS_KNOWN
 from jitad.emit.numba_private.plan import can_be_direct, write_by_words
@@ -212,19 +212,16 @@ class LowerSource(Lower):
         self.extract_function_arguments()
         self.pre_lower()
         function = self.func_ir.func_id.func
-        fndesc.restype = translate(_definition(function), function.__globals__, Body(self))
+        found = _definitions(function)
+        written = found[function.__name__]
+        fndesc.restype = translate(written, function.__globals__, Body(self), found)
         self.write_way()
         self.library.is_long = is_long(self.module)
         self.library.straight = straight_functions(self.module)
         self.post_lower()
 
 
-def _definition(function: Any) -> ast.FunctionDef:
-    """The source of a function; others in its file are what its threads run, or that of others."""
+def _definitions(function: Any) -> dict[str, ast.FunctionDef]:
+    """The functions in a function's file: itself, what it calls, and what its threads run."""
     tree = ast.parse("".join(linecache.getlines(function.__code__.co_filename)))
-    found = {s.name: s for s in tree.body if isinstance(s, ast.FunctionDef)}
-    if len(found) > 1 or function.__name__ in function.__code__.co_names:
-        called = (n.func for n in ast.walk(tree) if isinstance(n, ast.Call))
-        if any(isinstance(f, ast.Name) and f.id in found for f in called):
-            raise NotTranslated("functions that call each other")
-    return found[function.__name__]
+    return {s.name: s for s in tree.body if isinstance(s, ast.FunctionDef)}

@@ -33,12 +33,14 @@ class Shared:
     """A function of the module, and what it gives."""
 
     function: Any
-    result: Any  # its type
+    result: Any = None  # its type, once it is known
     calls: int = 0
+    complete: bool = False  # or is it being written, and calls itself?
 
     @property
     def fails(self) -> bool:
-        return sum(isinstance(x.terminator, ir.Ret) for x in self.function.blocks) > 1
+        ends = sum(isinstance(x.terminator, ir.Ret) for x in self.function.blocks)
+        return ends > 1 or not self.complete
 
 
 def declared(

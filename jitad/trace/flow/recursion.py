@@ -26,7 +26,7 @@ from jitad.trace.containers.grown import of_any_length
 from jitad.trace.context import Bottom, Region, Trace, Written, assign, reopened
 from jitad.trace.flow.boundaries import Boundary, handed_on, wanted
 from jitad.trace.flow.functions import Definition
-from jitad.trace.joins.forms import Form, Grown, Handle, Keep, Maybe, OneOf, Record
+from jitad.trace.joins.forms import Form, Handle, Keep, Maybe, OneOf, Record, changeable, depth
 from jitad.trace.joins.join import build, extract, kinds, signature
 from jitad.trace.joins.mismatch import Mismatch
 from jitad.trace.joins.selected import key, kind_of_exception, things
@@ -39,6 +39,7 @@ from jitad.values.array import ArrayHandle
 
 MAX_PASSES = 24
 _APART = (tuple, FunctionType, BaseException)  # taken apart wherever they were made
+MAX_DEEPER = 4  # passes that each put what is returned one level deeper
 MAX_NESTED = 6  # definitions of one function inside each other
 
 
@@ -195,15 +196,23 @@ class Recursion:
         """Was it made while the body was traced?"""
         return self.trace.journal.made_since(thing, self.level)
 
+    def _apart(self, s: Snapshot) -> bool:
+        """Is it a container that is taken apart, part by part?"""
+        return isinstance(s, Rec) and (isinstance(s.value, _APART) or self._inside(s.value))
+
     def _there(self, cell: Any) -> bool:
         return self.trace.journal.is_made(cell) and not self._inside(cell)
 
     # -- the body ---------------------------------------------------------------------------------
 
     def _define(self) -> None:
+        deeper = 0
         for _ in range(MAX_PASSES):
-            before = self._state()
+            before, was = self._state(), depth(self.result)
             error = self._pass()
+            deeper = deeper + 1 if depth(self.result) > was else 0
+            if deeper > MAX_DEEPER:  # a tree, say, each with two of the last: it doubles each time
+                break
             if self._state() == before:
                 if self.result is None:
                     raise error or JitadError(
@@ -283,7 +292,7 @@ class Recursion:
 
         b = self.trace.builder
         values = [build(b, f, supply, made, noted) for f in self.forms]
-        self.containers = {id(made[k]) for f in self.forms for k in _records(f)}
+        self.containers = {id(made[k]) for f in self.forms for k in changeable(f)}
         for w, f in zip(self.places.values(), self.place_forms, strict=True):
             assign(w.write, build(b, f, supply, made, join))
         join.finish()
@@ -326,7 +335,7 @@ class Recursion:
                 isinstance(value, tuple) or self._inside(value)
             ):
                 out = of_any_length(s, stretch.element, (value,))
-            case Rec(value) if isinstance(value, _APART) or self._inside(value):
+            case Rec() if self._apart(s):
                 kept = in_cells(s, self._there)
                 out = seen[id(s)] = Record(s, ())
                 parts = zip(s.keys, s.parts, strict=True)
@@ -342,6 +351,11 @@ class Recursion:
             case Sel(parts=parts) if kind_of_exception(parts[0]):
                 found = [self._result_form(t, seen) for t in things(s)]
                 out = OneOf(list(map(key, things(s))), found)
+            case Sel() if all(map(self._apart, things(s))):
+                raise JitadError(
+                    f"what {self.function.__qualname__} returns has other parts on other paths",
+                    self.trace.builder.pos, "Return the same kind of value on every path.",
+                )  # fmt: skip
             case Sel():
                 raise JitadError(
                     f"{self.function.__qualname__} returns an argument, or what was there before "
@@ -452,16 +466,6 @@ def _first_form(s: Snapshot) -> Form:
         if isinstance(value, float) or (isinstance(value, Leaf) and not value.shape):
             return Unifier().alone(s, "")
     return Keep(s)
-
-
-def _records(f: Form) -> list[int]:
-    """The ids of the forms of containers, other than tuples."""
-    if isinstance(f, Grown):
-        return [id(f)] if isinstance(f.of.value, list) else []
-    if not isinstance(f, Record):
-        return []
-    own = [] if isinstance(f.of.value, tuple) else [id(f)]
-    return own + [k for p in f.parts for k in _records(p)]
 
 
 def _signature(forms: list[Form]) -> tuple[Any, ...]:

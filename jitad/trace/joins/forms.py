@@ -102,25 +102,49 @@ class Grown:
 Form = Keep | Number | Handle | Resized | Record | Shown | OneOf | Maybe | Grown
 
 
+def _inside(f: Form) -> tuple[Form, ...]:
+    match f:
+        case Record(parts=parts) | OneOf(parts=parts):
+            return tuple(parts)
+        case Maybe(part) | Grown(element=part):
+            return (part,)
+        case Shown(parent=parent, numbers=numbers):
+            return (parent, *numbers)
+    return ()
+
+
 def contains_itself(f: Form, around: tuple[int, ...] = (), done: set[int] | None = None) -> bool:
     """True where things may be parts of themselves: as many variables as there were none."""
     done = set() if done is None else done
     if id(f) in around:
         return True
-    match f:
-        case Record(parts=parts) | OneOf(parts=parts):
-            inside = tuple(parts)
-        case Maybe(part) | Grown(element=part):
-            inside = (part,)
-        case Shown(parent=parent, numbers=numbers):
-            inside = (parent, *numbers)
-        case _:
-            return False
     if id(f) in done:
         return False
-    out = any(contains_itself(p, (*around, id(f)), done) for p in inside)
+    out = any(contains_itself(p, (*around, id(f)), done) for p in _inside(f))
     done.add(id(f))
     return out
+
+
+def depth(f: Form | None, done: dict[int, int] | None = None) -> int:
+    """How many containers are inside each other; one that is a part of itself counts once."""
+    done = {} if done is None else done
+    if f is None:
+        return 0
+    if id(f) not in done:
+        done[id(f)] = 0
+        inside = max((depth(p, done) for p in _inside(f)), default=0)
+        done[id(f)] = inside + isinstance(f, (Record, Grown))
+    return done[id(f)]
+
+
+def changeable(f: Form) -> list[int]:
+    """The ids of the forms of containers that can be written to, itself and those inside."""
+    if isinstance(f, Grown):
+        return [id(f)] if isinstance(f.of.value, list) else []
+    if not isinstance(f, Record):
+        return []
+    own = [] if isinstance(f.of.value, tuple) else [id(f)]
+    return own + [k for p in f.parts for k in changeable(p)]
 
 
 def only_floats(form: Form) -> bool:

@@ -27,6 +27,13 @@ def compiled(text: str, name: str = "f") -> Any:
     return native.compile(HEAD + text, name)
 
 
+def by_python(text: str) -> Any:
+    """The function as CPython runs it, and those beside it."""
+    space: dict[str, Any] = {}
+    exec(HEAD + text, space)
+    return space["f"]
+
+
 def is_translated(f: Any) -> bool:
     """The name of the pipeline that the (one) overload came from."""
     (made,) = f.overloads.values()
@@ -180,6 +187,103 @@ def f(x, y):
 def f(x):
     return x * 2.0
 """, (0.3,)),
+    "several returns, parameters bound anew": ("""
+def f(x, n, m):
+    a = empty(np.float64, 3)
+    a[0] = x[0]
+    if n > 5:
+        b = zeros(np.float64, n)
+        b[1] = 2.0
+        x = b
+        if m > 3:
+            return (x, a, n)
+        n = n + 1
+    if m > 5:
+        return (a, x, 7)
+    x = a
+    a[1] = x[0] * 2.0
+    a[2] = a[1]
+    return (x, a, n)
+""", (X, 7, 3)),
+    "the first of several returns": ("""
+def f(x, n):
+    a = empty(np.float64, 1)
+    a[0] = x[0]
+    if n > 5:
+        return (x, a, 1)
+    b = zeros(np.float64, n)
+    return (b, a, n)
+""", (X, 7)),
+    "a function that calls itself, and adds to what it is handed": ("""
+def falls(x, n, kept, top, floor):
+    if deep(floor):
+        if floor == 0:
+            return (empty(np.float64, 0), 0.0, empty(np.float64, 0), 0,)
+        raise ValueError('too deep')
+    if n < 1:
+        a = zeros(np.float64, 2)
+        t = 1.0
+    else:
+        if top + 1 > len(kept):
+            kept = grown(kept, top + 1)
+        store(kept, x[n], top)
+        top += 1
+        b, u, kept, top = falls(x, n - 1, kept, np.int64(top), floor)
+        c, v, kept, top = falls(x, n - 2, kept, np.int64(top), floor)
+        for i in range(2):
+            b[i] = b[i] * 0.5 + c[i] + x[n]
+        a = b
+        t = u * v + b[0]
+    return (a, t, kept, top)
+
+
+def f(x, n):
+    floor = room()
+    kept = empty(np.float64, 0)
+    kept_top = 0
+    a, t, kept, kept_top = falls(handed(x), n, kept, np.int64(kept_top), floor)
+    s = 0.0
+    for k in range(kept_top):
+        s = s * 0.9 + kept[k]
+    return (a, t, s, kept_top)
+""", (X, 6)),
+    "functions that call each other": ("""
+def even(n, x):
+    if n < 0:
+        return (0.0,)
+    if n == 0:
+        t = x
+    else:
+        t, = odd(n - 1, x * 1.5)
+    return (t,)
+
+
+def odd(n, x):
+    if n < 0:
+        return (0.0,)
+    if n == 0:
+        t = -x
+    else:
+        u, = even(n - 1, x + 1.0)
+        v, = even(0, u)
+        t = u + v
+    return (t,)
+
+
+def nothing(a, n):
+    a[n] = 5.0
+    return ()
+
+
+def f(x, n):
+    a = zeros(np.float64, 3)
+    nothing(a, 2)
+    total = 0.0
+    for k in range(n):
+        t, = even(k, x)
+        total += t
+    return (total, a)
+""", (0.7, 6)),
 }  # fmt: skip
 
 
@@ -187,7 +291,7 @@ def f(x):
 def test_as_python_runs_it(what: str) -> None:
     text, args = PROGRAMS[what]
     f = compiled(text)
-    got, true = f(*args), f.py_func(*args)
+    got, true = f(*args), by_python(text)(*args)
     assert is_translated(f)
     if not isinstance(true, tuple):
         got, true = (got,), (true,)
@@ -210,6 +314,30 @@ def f(x, n):
     if n == 3:
         raise ArithmeticError('three')
     return (a,)
+"""
+RAISES_INSIDE = """
+def g(x, n, m):
+    if n < 0:
+        return (empty(np.float64, 0), 0.0)
+    a = zeros(np.float64, 5)
+    b = zeros(np.float64, n + 1)
+    a[0] = x[n]
+    if n == 0:
+        if m == 3:
+            raise IndexError('three')
+        t = 1.0
+    else:
+        c, u = g(x, n - 1, m)
+        d, v = g(x, n - 1, m - 1)
+        a = c
+        t = u + v + d[0] * b[0]
+    return (a, t)
+
+
+def f(x, n):
+    a = zeros(np.float64, 5)
+    a, t = g(x, n, n + 2)
+    return (a, t)
 """
 
 
@@ -244,16 +372,17 @@ def allocated() -> tuple[int, int]:
     return s.alloc - s.free, s.mi_alloc - s.mi_free
 
 
-@pytest.mark.parametrize("what", [*PROGRAMS, "raises"])
+@pytest.mark.parametrize("what", [*PROGRAMS, "raises", "raises inside"])
 def test_memory_is_given_back(what: str, counted: None) -> None:
-    text, args = PROGRAMS.get(what, (RAISES, (X, 7)))
+    raising = {"raises": (RAISES, (X, 7)), "raises inside": (RAISES_INSIDE, (X, 4))}
+    text, args = (PROGRAMS | raising)[what]
     f = compiled(text)
 
     def run() -> None:
         try:
             f(*args)
         except (IndexError, ValueError):
-            assert what == "raises"
+            assert what.startswith("raises")
 
     run()
     before = allocated()
@@ -281,14 +410,19 @@ def f(n):
     "text, args",
     [
         ("def f(x):\n    y = 1\n    if x > 0.0:\n        y = x\n    return (y,)\n", (0.5,)),
-        ("def f(x):\n    if x > 0.0:\n        return (x,)\n    return (-x,)\n", (-0.5,)),
-        ("def f(x):\n    x = x + 1.0\n    return (x,)\n", (0.5,)),
+        ("def f(x):\n    if x > 0.0:\n        return (x,)\n    return (1,)\n", (-0.5,)),
+        ("def f(x):\n    while x > 0.0:\n        return (x,)\n    return (-x,)\n", (0.5,)),
+        ("def f(x):\n    x = 1\n    return (x,)\n", (0.5,)),
         ("def f(x):\n    return (sum([x, x]),)\n", (0.5,)),
+        (
+            "def g(x):\n    return g(x) if x > 1.0 else x\n\n\ndef f(x):\n    return (g(x),)\n",
+            (0.5,),
+        ),
     ],
 )
 def test_what_is_not_known_is_numbas(text: str, args: Any) -> None:
-    """Emitted code has none of this: a name of two types, several returns, parameters bound
-    anew, lists."""
+    """Emitted code has none of this: a name, a parameter or a result of two types, a return in a
+    loop, lists, a function that calls itself before it says what it gives."""
     f = compiled(text)
     assert f(*args) == f.py_func(*args)
     assert not is_translated(f)
