@@ -18,11 +18,14 @@ _ABSTRACT = ("Mapping", "MutableMapping", "Sequence", "MutableSequence", "Set", 
              "MappingView", "KeysView", "ItemsView", "ValuesView")  # fmt: skip
 _OF_DATACLASSES = ("fields", "asdict", "_asdict_inner", "astuple", "_astuple_inner",
                    "_is_dataclass_instance")  # fmt: skip
+_OF_COUNTERS = ("most_common", "_keep_positive", *(f"__{name}__" for name in (
+    "add", "sub", "or", "and", "iadd", "isub", "ior", "iand", "pos", "neg")))  # fmt: skip
 LIKE_USERS = frozenset({
     ("statistics", "NormalDist"), ("collections", "UserDict"), ("collections", "UserList"),
     ("collections", "ChainMap"),
     *(("collections.abc", name) for name in _ABSTRACT),
     *(("dataclasses", name) for name in _OF_DATACLASSES),
+    *(("collections", f"Counter.{name}") for name in _OF_COUNTERS),
 })  # fmt: skip
 
 _OURS = __file__.rsplit("/trace/", 1)[0]
@@ -65,7 +68,8 @@ def is_library(f: FunctionType) -> bool:
         return False
     if file == functools.__file__ and "_from_" in f.__code__.co_name:
         return False  # of `functools.total_ordering`
-    if (f.__module__, f.__qualname__.partition(".")[0]) in LIKE_USERS:
+    if any((f.__module__, name) in LIKE_USERS
+           for name in (f.__qualname__, f.__qualname__.partition(".")[0])):  # fmt: skip
         return False
     return is_library_file(file) or (
         file.startswith("<string>") and f.__module__ == "collections"

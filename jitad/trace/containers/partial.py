@@ -23,6 +23,7 @@ import numpy as np
 from jitad.errors import JitadError
 from jitad.plain import as_written
 from jitad.tape.build import Leaf
+from jitad.trace.around.libraries import is_library
 from jitad.trace.containers import tabled
 from jitad.trace.containers.tabled import KINDS
 from jitad.trace.containers.writing import MUTABLE, note
@@ -362,6 +363,8 @@ def _function(f: Any, args: tuple[Any, ...]) -> Any:
     if isinstance(f, MethodType) and is_partial(owner):  # written in Python
         if f.__func__ is Counter.most_common:
             return lambda n=None: _most_common(owner, n)
+        if not is_library(f.__func__):
+            return None
         raise refused(f"asked for .{f.__name__}")
     if isinstance(f, BuiltinMethodType) and type(owner) in KINDS:
         given = args[0] if f.__name__ == "update" and args else None
