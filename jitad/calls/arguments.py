@@ -12,6 +12,7 @@ from jitad.errors import JitadIntegerError, JitadTypeError
 from jitad.structures import Structure, flatten, step, unflatten
 from jitad.tape.types import DTYPES, Array, Scalar, type_of_constant
 from jitad.trace.around.paths import PLAIN_ARRAYS, as_number
+from jitad.trace.around.rows import Rows
 from jitad.trace.traced import Shaped, Valued
 
 
@@ -19,6 +20,8 @@ def stand_in(leaf: Any) -> Any:
     """Something of the same kind, which holds no memory."""
     if type(leaf) is np.ndarray:
         return np.empty((0,) * leaf.ndim, leaf.dtype)
+    if isinstance(leaf, Rows):
+        return Rows([], leaf.kind)
     numbers = isinstance(leaf, (float, int, np.number)) and not isinstance(leaf, Enum)
     return type(leaf)() if numbers else leaf
 
@@ -34,6 +37,8 @@ def key_of(leaf: Any) -> Any:
         return (leaf.dtype.str[1:], leaf.ndim)
     if isinstance(leaf, np.ndarray):
         return (type(leaf), leaf.dtype.str, leaf.ndim)
+    if isinstance(leaf, Rows):
+        return leaf.kind
     if type(leaf) is int and not -(2**63) <= leaf < 2**63:
         return leaf  # it will be refused
     if isinstance(leaf, (str, Enum)):

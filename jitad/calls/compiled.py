@@ -43,9 +43,9 @@ from jitad.errors import (
 from jitad.room import Room
 from jitad.structures import Structure, flatten, unflatten
 from jitad.trace import ongoing
-from jitad.trace.around.floatlists import LONG, packed
 from jitad.trace.around.libraries import COMPILED
 from jitad.trace.around.paths import Path, overlap
+from jitad.trace.around.rows import LONG, packed
 from jitad.values.active import any_traced
 
 if TYPE_CHECKING:
@@ -190,12 +190,9 @@ class Compiled(Inspected):
         """Any call: find the specialisation for these arguments, or make it."""
         if ongoing.current() is not None:
             return self._follow(args, kwargs)
-        leaves, structure = flatten((args, kwargs))
+        leaves, structure = self._flat(args, kwargs)
         if any_traced(leaves):
             return self._follow(args, kwargs)
-        if len(leaves) > LONG:
-            leaves, structure = flatten(packed((args, kwargs)))
-        leaves = as_numbers(leaves)
         key = (structure, tuple(map(key_of, leaves)))
         ones = any(1 in leaf.shape for leaf in leaves if isinstance(leaf, np.ndarray))
         out = self._known(self._by_key.get(key, ()), args, kwargs, ones)
@@ -288,6 +285,13 @@ class Compiled(Inspected):
             self._all.append(s)
         return found is not None
 
+    def _flat(self, args: Any, kwargs: Any) -> tuple[list[Any], Structure]:
+        """The arguments' leaves, and where they are; long lists are leaves."""
+        leaves, structure = flatten((args, kwargs))
+        if len(leaves) > LONG:
+            leaves, structure = flatten(packed((args, kwargs)))
+        return as_numbers(leaves), structure
+
     def _known(self, tried: Sequence[Specialisation], args: Any, kwargs: Any, ones: bool) -> Any:
         """The result by the first of these specialisations that will do."""
         for s in tuple(tried):
@@ -339,8 +343,9 @@ class Compiled(Inspected):
                     values = s.traced.arguments(self.f, args, kwargs)
             except JitadExtentError as miss:
                 return self._exactly(s, miss, args, kwargs)
+        leaves, structure = self._flat(args, kwargs)  # before what they hold is written to
         out = finish(s.traced, flat, self.f, args, kwargs)
-        self._enter(s, args, kwargs)
+        self._enter(s, leaves, structure, bool(kwargs))
         return out
 
     def _exactly(
@@ -375,14 +380,12 @@ class Compiled(Inspected):
         except JitadError as error:
             raise (error if isinstance(error, (ValueError, IndexError)) else miss) from None
 
-    def _enter(self, s: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _enter(
+        self, s: Specialisation, leaves: list[Any], structure: Structure, named: bool
+    ) -> None:
         """From now on, calls like this one go straight to the kernel."""
-        leaves, structure = flatten((args, kwargs))
-        if len(leaves) > LONG:
-            leaves, structure = flatten(packed((args, kwargs)))
         if len(leaves) > _MOST_LEAVES:
             return
-        leaves = as_numbers(leaves)
         key = (s, structure, tuple(map(type, leaves)))
         if key not in self._entries:
             made = python_entry(
@@ -390,7 +393,7 @@ class Compiled(Inspected):
                 s.from_types,
             )  # fmt: skip
             self._entries[key] = made or self._slow
-        if kwargs:
+        if named:
             self._named = self._entries[key]
         else:
             self._fast, self._like = self._entries[key], (key, list(map(stand_in, leaves)))

@@ -21,8 +21,8 @@ from jitad.emit import native
 from jitad.structured import WithFields, is_like
 from jitad.structures import Structure, is_one, registered
 from jitad.tape.types import Array
-from jitad.trace.around.floatlists import Floats, as_array, is_long
 from jitad.trace.around.paths import Guard, Path, by_keys, cell_of, of_type, part_of
+from jitad.trace.around.rows import Columns, Kind, Rows, column, columns
 from jitad.trace.joins.forms import Record
 from jitad.trace.ongoing import alone
 from jitad.trace.traced import Traced
@@ -105,8 +105,8 @@ class Source:
                     text = f"{owner}.__defaults__[{key}]"
                 case "kwdefault":
                     text = f"{owner}.__kwdefaults__[{key!r}]"
-                case "floats":
-                    text = f"{self.name('floats', as_array)}({owner})"
+                case "column":
+                    text = f"{self.name('column', column)}({owner}, {key!r})"
                 case "part":
                     text = f"{self.name('part_of', part_of)}({owner}, {key})"
         return text or self.name("thing", known)
@@ -133,6 +133,8 @@ class Source:
                     return f"{now} is {expected}"
                 case "type":
                     return f"type({now}) is {expected}"
+        if guard.kind == "rows":
+            return self.rows(self.at(guard.path), guard.path, guard.expected)
         if guard.kind == "keys":
             kind, *rest = guard.expected
             first, name = self.bind(self.at(guard.path), guard.path)
@@ -209,8 +211,8 @@ class Source:
     def _match_leaf(
         self, first: str, name: str, leaf: Any, path: Path, tests: list[str]
     ) -> None:
-        if isinstance(leaf, Floats):
-            tests.append(f"{self.name('is_long', is_long)}({first})")
+        if isinstance(leaf, Rows):
+            tests.append(self.rows(first, path, leaf.kind))
             return
         late = path in self.looked_at
         if late and isinstance(leaf, np.ndarray):
@@ -259,6 +261,13 @@ class Source:
             if kind is int:
                 return f"{usual} and {_IN_64_BITS.format(value)}"
         return f"({usual} or {self.name('of_type', of_type)}({value}, {self.name('t', t)}))"
+
+    def rows(self, now: str, path: Path, kind: Kind) -> str:
+        """A test of a long list, whose columns have names from there on."""
+        name = f"rows{len(self.env)}"
+        for k, (at, _) in enumerate(columns(kind)):
+            self.values[path.then("column", at)] = f"{name}[{k}]"
+        return f"({name} := {self.name('columns', Columns(kind))}({now})) is not None"
 
     def run(self, lines: list[str], name: str) -> Any:
         """Execute the source so that tracebacks can show it; gives `entry`."""

@@ -34,6 +34,7 @@ from jitad.structures import Structure
 from jitad.tape.ir import Block, Tape, Var, walk
 from jitad.tape.types import INT
 from jitad.trace.around.paths import Guard, Input, Path, Root
+from jitad.trace.around.rows import is_content
 from jitad.trace.joins.forms import Form, Handle, Keep, Number, Record
 from jitad.trace.joins.state import Num, Obj, Rec
 from jitad.trace.output import Output, has_fields
@@ -304,7 +305,9 @@ def _guard(g: Guard, world: World, function: Any) -> tuple[Any, ...]:
             expected = None
         case "same" | "apart":
             expected = _known(expected, world)
-        case "value" | "type" | "dtype" | "keys" | "floats" | "fields" | "order":
+        case "rows" if is_content(expected):
+            pass
+        case "value" | "type" | "dtype" | "keys" | "fields" | "order":
             pass
         case "disjoint" | "alone" if all(isinstance(p.root, tuple) for p in (g.path, *expected)):
             pass

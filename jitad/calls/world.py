@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 
 from jitad.structured import field_names, has_fields
-from jitad.trace.around.floatlists import is_long
 from jitad.trace.around.libraries import is_library, is_library_module, is_ours
 from jitad.trace.around.paths import Path, Root, cell_of
+from jitad.trace.around.rows import kind_of
 from jitad.trace.syntax.source import nested_codes
 
 MOST = 1 << 20  # bytes of an array, or letters of a text, that is no input
@@ -60,6 +60,10 @@ class World:
         self.globals: set[tuple[int, str]] = set()
         self.marks = {_place(function, path) for path in inputs}
         self.met: set[Any] = set()
+        self.columns: dict[Any, list[Any]] = {}  # of lists that are inputs
+        for owner, kind, key in self.marks:
+            if kind == "column":
+                self.columns.setdefault(owner, []).append((owner, kind, key))
         self.value(("root",), function)
         while self._look_into_modules():
             pass
@@ -135,9 +139,9 @@ class World:
         self.told("array", value.dtype.str, shape, hashlib.sha256(content).hexdigest())
 
     def container(self, value: Any) -> None:
-        if (id(value), "floats", None) in self.marks:
-            self.met.add((id(value), "floats", None))
-            self.told("floats", is_long(value))
+        if columns := self.columns.get(id(value)):
+            self.met.update(columns)
+            self.told("rows", kind_of(value))
             return
         self.told(type(value).__name__, len(value))
         for k, v in value.items() if isinstance(value, dict) else enumerate(value):
@@ -239,7 +243,7 @@ class World:
         """Was everything on this path met?"""
         at = function if path.root == "function" else path.root.thing
         for kind, key in (("", None), *path.steps):
-            if kind == "floats":
+            if kind == "column":
                 return True
             at = Path(Root(at), ((kind, key),)).get(None) if kind else at
             plain = type(at) in _PLAIN or isinstance(at, (np.number, np.bool_))
@@ -344,6 +348,4 @@ def _place(function: Any, path: Path) -> tuple[Any, ...]:
             return id(owner.__globals__), "global", key
         case "cell":
             return id(cell_of(owner, key)), "cell", None
-        case "floats":
-            return id(owner), "floats", None
     return id(owner), kind, key

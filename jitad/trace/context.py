@@ -156,7 +156,8 @@ class Trace:
 
     def counts_out(self, k: Leaf) -> bool:
         """Would the number be known if a loop around were written out?"""
-        return not self._made_of(k).isdisjoint(self.tried)
+        found = self._made_of(k)
+        return found.isdisjoint(self.captures.columns) and not found.isdisjoint(self.tried)
 
     def counts_out_at_length(self, k: Leaf) -> bool:
         """Only if loops were written out that would be long?"""
@@ -175,6 +176,12 @@ class Trace:
         """A thing is read that may be the one written meanwhile: trace anew, and know which."""
         if not places <= self.insight.apart:
             raise Again(replace(self.insight, apart=self.insight.apart | places))
+
+    def come_apart(self, target: list[Any]) -> None:
+        """A list from outside gets an element of another kind: the others stay what they are."""
+        path, apart = self.captures.path_of(target), self.insight.written_out
+        if path in self.needless - apart:
+            raise Again(replace(self.insight, written_out=apart | {path}))
 
     def keep_outside(self, value: Any) -> None:
         """What a place outside holds in the end: things from outside had better stay themselves.

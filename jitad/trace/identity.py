@@ -15,14 +15,14 @@ from jitad.trace.joins.selected import asked, spread
 from jitad.trace.joins.unset import is_among, is_optional
 from jitad.trace.joins.which import told_apart
 from jitad.values.array import ArrayHandle
-from jitad.values.journal import is_held
+from jitad.values.copies import is_copy
 from jitad.values.kind import fail, is_number
 from jitad.values.number import bind
 from jitad.values.python_functions import python_type
 
 COPIES = (
-    "`{}` can't be asked of elements of a list whose length depends on traced values: they are "
-    "copies"
+    "`{}` can't be asked of elements of a list whose length depends on traced values, nor of a "
+    "tuple that is another one on other paths: they are copies"
 )
 
 
@@ -42,7 +42,7 @@ def Is(a: Any, b: Any) -> Any:
     if (isinstance(a, Leaf) or isinstance(b, Leaf)) and is_number(a) and is_number(b):
         return a is b or _one_number(a, b)
     if a is not b and type(a) is type(b):
-        if is_held(a) or is_held(b):
+        if is_copy(a) or is_copy(b):
             raise fail(JitadTypeError, COPIES.format("is"), "Compare what is in them.")
         told_apart(a, b)
         _stay_apart(a, b)

@@ -20,16 +20,16 @@ import numpy as np
 from jitad.errors import Guessed, JitadError, UnknownDepthError
 from jitad.primitives.schedules import Memory
 from jitad.structured import field_names
-from jitad.structures import is_node, registered
+from jitad.structures import is_node, map_structure, registered
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Block, Pos, Tape, Var, walk
-from jitad.tape.types import Array, Scalar, Type
+from jitad.tape.types import Array, Scalar, Type, type_of_constant
 from jitad.trace import context, ongoing, stand_ins
 from jitad.trace.around import distinct
 from jitad.trace.around.captures import Captures
-from jitad.trace.around.floatlists import Floats
-from jitad.trace.around.longlists import float_list
+from jitad.trace.around.longlists import row_list
 from jitad.trace.around.paths import Guard, Input, Path
+from jitad.trace.around.rows import Rows
 from jitad.trace.calls import call
 from jitad.trace.commits import commits_of
 from jitad.trace.context import Again, DeadPath, Insight, Region, Trace, Written, assign
@@ -210,12 +210,22 @@ def _python_function(f: Any) -> FunctionType | None:
     return at if isinstance(at, FunctionType) else None
 
 
+def _abstract(leaf: Any) -> Any:
+    if isinstance(leaf, np.ndarray):
+        return Shaped(Array(leaf.dtype.str[1:], leaf.ndim), leaf.shape, leaf)
+    t = type_of_constant(leaf)
+    return t if isinstance(leaf, float) else Valued(t, leaf)
+
+
 def _argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> Any:
     """An argument with its abstract leaves as inputs."""
     if isinstance(a, (Scalar, Array, Shaped, Valued)):
         return _leaf_argument(captures, inputs, a, path)
-    if isinstance(a, Floats):
-        return float_list(captures, [], a.count, path, inputs)
+    if isinstance(a, Rows):
+        if path not in captures.came_apart:
+            return row_list(captures, [], a.value, a.kind, path, inputs)
+        captures.guards.append(Guard(path, "keys", (list, len(a.value))))
+        a = map_structure(_abstract, list(a.value))
     kind: Any = type(a)
     if isinstance(a, Complex):  # abstract parts
         first = _argument(captures, inputs, a.re, path.then("attr", "real"))

@@ -129,6 +129,7 @@ class Journal:
         self.holding = False  # are there any?
         self.free: frozenset[int] = frozenset()  # those that are written at the moment, and back
         self.copies: dict[int, tuple[object, object]] = {}  # contents of lists, and whose
+        self.put_together: dict[int, tuple[Any, ...]] = {}  # see `copies`
         self.certain: dict[int, object] = {}  # lists of which it is known whether they are held
 
     # -- arrays and objects that were chosen between --------------------------------------------
@@ -324,12 +325,18 @@ class Journal:
     def is_held(self, thing: object, frames: list[dict[int, object]] | None = None) -> bool:
         """Also true of a handle that may stand for such an array; `frames` of another time."""
         frames = self.held if frames is None else frames
-        if id(thing) not in self.free and any(id(thing) in held for held in frames):
-            return True
-        join = self.joins.get(id(thing))
-        if join is None or id(thing) in self.certain:
-            return False
-        return any(self.is_held(x, frames) for xs in join.sides for x in xs)
+        todo, seen = [thing], set[int]()
+        while todo:
+            here = id(todo.pop())
+            if here in seen:
+                continue
+            seen.add(here)
+            if here not in self.free and any(here in held for held in frames):
+                return True
+            join = self.joins.get(here)
+            if join is not None and here not in self.certain:
+                todo += [x for xs in join.sides for x in xs]
+        return False
 
     def made_since(self, thing: object, frame: int) -> bool:
         """Was it made in this frame, or in one inside?"""
@@ -420,6 +427,13 @@ def check_free(thing: object) -> None:
         from jitad.values.kind import fail  # which knows of handles
 
         raise fail(JitadError, HELD, "Copy it first: list.append(x.copy()), or a tuple.")
+
+
+def keep_as_it_is(thing: object) -> None:
+    """The thing may not be written from now on: there are copies."""
+    journal = active()
+    if journal is not None:
+        journal.hold(thing)
 
 
 def is_held(thing: object) -> bool:

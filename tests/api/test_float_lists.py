@@ -7,7 +7,7 @@ import pytest
 
 import jitad
 from jitad import jit, jit_grad
-from jitad.trace.around.floatlists import LONG
+from jitad.trace.around.rows import LONG
 from tests.truth import differences
 
 

@@ -267,3 +267,16 @@ def test_refused_by_kernels_only(f):
 def test_others_are_compiled():
     for x in POINTS:
         np.testing.assert_allclose(jit(gone_to_its_end)(x), gone_to_its_end(x), rtol=1e-12)
+
+
+def test_a_generator_whose_loops_raise_is_refused():
+    """What is the matter is told, not that a generator can't be closed."""
+    def f(x, values):
+        g = (v * x for v in values if v > 2.0)
+        return next(g) + sum(g)
+
+    values = [0.1 * k for k in range(70)]
+    try:
+        assert jit(f)(0.7, values) == pytest.approx(f(0.7, values))
+    except JitadError as e:
+        assert "may raise" in str(e)

@@ -18,8 +18,8 @@ import numpy as np
 
 from jitad.errors import JitadError, JitadTypeError
 from jitad.structures import is_plain_tuple
-from jitad.trace.around.floatlists import is_long
 from jitad.trace.around.paths import Guard, Path, shape_of
+from jitad.trace.around.rows import kind_of
 from jitad.trace.containers.stretch import stretched
 
 if TYPE_CHECKING:
@@ -59,13 +59,14 @@ def read_container(captures: Captures, path: Path, value: Any, of: Any = None) -
             f"{path} is read after it was appended to", captures.builder.pos,
             "Read it before, or append to a list of your own and return it.",
         )  # fmt: skip
-    if is_long(value) and path not in captures.came_apart:
+    kind = kind_of(value)
+    if kind is not None and path not in captures.came_apart:
         captures.register(value, path, whole=True)
-        captures.guards += [Guard(path, "type", type(found)), Guard(path, "floats", None)]
+        captures.guards += [Guard(path, "type", type(found)), Guard(path, "rows", kind)]
         captures._restores.append(_restorer(value))
-        from jitad.trace.around.longlists import float_list  # made of captures
+        from jitad.trace.around.longlists import row_list  # made of captures
 
-        return float_list(captures, value, len(value), path, captures.inputs)
+        return row_list(captures, value, value, kind, path, captures.inputs)
     if len(value) > MAX_ELEMENTS:
         raise JitadError(
             f"{path} has {len(value)} elements, too many to trace one by one",

@@ -19,8 +19,8 @@ from jitad.structured import is_like
 from jitad.structures import identity, is_one, registered
 from jitad.tape.ir import Pos, Var
 from jitad.tape.types import Array, Scalar, type_of_constant
-from jitad.trace.around.floatlists import as_array, is_long
 from jitad.trace.around.objects import is_as_it_was
+from jitad.trace.around.rows import column, kind_of
 from jitad.values.memory import is_as_needed, share_memory
 
 PLAIN_ARRAYS = (np.ndarray, np.memmap)  # other kinds of array have arithmetic of their own
@@ -97,8 +97,8 @@ def _step(at: Any, kind: str, key: Any) -> Any:
             return part_of(at, key)
         case "call":
             return getattr(at, key)()
-        case "floats":
-            return as_array(at)
+        case "column":
+            return column(at, key)
     raise AssertionError(kind)
 
 
@@ -135,7 +135,7 @@ class Guard:
 
     path: Path
     # "value", "code", "is", "unchanged", "type", "dtype", "same", "apart", "keys", "missing",
-    # "floats", "fields", "content", "order", "disjoint", "alone", "distinct", "gives"
+    # "rows", "fields", "content", "order", "disjoint", "alone", "distinct", "gives"
     kind: str
     expected: Any  # "same", "apart": another thing's path; "disjoint" to "distinct": others' paths
 
@@ -175,8 +175,8 @@ class Guard:
                 return not any(is_one(now, thing) for thing in found)
             case "keys":
                 return type(now) is self.expected[0] and shape_of(now) == self.expected
-            case "floats":
-                return is_long(now)
+            case "rows":
+                return kind_of(now) == self.expected
             case "fields":
                 return is_like(now, self.expected)
             case "order":

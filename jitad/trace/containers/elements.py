@@ -25,7 +25,8 @@ from jitad.trace.joins.snapshot import stretch_of
 from jitad.trace.joins.state import Arr, Num, Obj, Per, Rec, Sel, Snapshot
 from jitad.values.array import ArrayHandle
 from jitad.values.chosen import each
-from jitad.values.journal import active
+from jitad.values.copies import note_copy
+from jitad.values.journal import keep_as_it_is
 from jitad.values.number import Number as Traced
 from jitad.values.number import bind
 from jitad.values.stale import check_object
@@ -131,12 +132,12 @@ def hold(s: Snapshot | None, owner: Any, k: Any) -> None:
     """What became element number k is written to no more, but by what is read of the owner."""
     match s:
         case Arr(h, _):
-            _hold(h.root)
+            keep_as_it_is(h.root)
         case Rec(value):
             if not isinstance(value, (tuple, Stretch)):
                 check_object(value)  # it may have been written under another name
                 became_element(value, owner, k)
-                _hold(value)
+                keep_as_it_is(value)
             for p in s.parts:
                 hold(p, owner, k)
         case Per(_, part):
@@ -144,12 +145,6 @@ def hold(s: Snapshot | None, owner: Any, k: Any) -> None:
         case Sel(parts=parts):
             for p in parts:
                 hold(p, owner, k)
-
-
-def _hold(thing: Any) -> None:
-    running = active()
-    if running is not None:
-        running.hold(thing)
 
 
 # -- out ------------------------------------------------------------------------------------------
@@ -171,7 +166,7 @@ def read_row(b: Builder, stretch: Stretch, k: Any) -> Any:
             case Handle(t, or_number=or_number):
                 row = next(stores).row(k)
                 out = ArrayHandle(row.content if t.ndim else row, or_number=or_number)
-                _hold(out)
+                keep_as_it_is(out)
                 return out
             case Record():
                 out = _container(f, [part(p) for p in f.parts])
@@ -191,8 +186,10 @@ def read_row(b: Builder, stretch: Stretch, k: Any) -> Any:
                 out = type(f.of.value)([Stretch(count, tuple(inside), f.element, 0)])
             case Keep(s):
                 return _rebuilt(s)
-        if not isinstance(out, tuple):
-            _hold(out)
+        if isinstance(out, tuple):
+            note_copy(out)
+        else:
+            keep_as_it_is(out)
         return out
 
     return part(stretch.element)

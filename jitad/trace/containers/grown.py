@@ -26,7 +26,7 @@ from jitad.trace.joins import selected
 from jitad.trace.joins.forms import Form, Grown, Handle, Keep, Maybe, Number, OneOf, Record
 from jitad.trace.joins.join import kinds, signature
 from jitad.trace.joins.mismatch import Mismatch, describe, scalar
-from jitad.trace.joins.snapshot import stretch_of
+from jitad.trace.joins.snapshot import snapshot, stretch_of
 from jitad.trace.joins.state import Arr, Num, Obj, Per, Rec, Sel, Snapshot
 from jitad.trace.joins.unify import Unifier, _kind, _shape, join_types, number_or_array, same
 from jitad.values import extents, journal
@@ -381,10 +381,9 @@ def enough(b: Builder, room: Any, needed: Any) -> None:
         require(bind("ge", room, needed), RoomMiss, text)
 
 
-def of_floats(content: Any) -> Stretch:
-    """The floats of an array as the elements of a list."""
-    store = ArrayHandle(content)
-    return Stretch(store.shape[0], (store,), Number(Scalar("f8", py=True)), 0)
+def of_columns(columns: list[ArrayHandle], sample: Any) -> Stretch:
+    """Elements like `sample`, each of whose numbers and arrays is in an array of its own."""
+    return Stretch(columns[0].shape[0], tuple(columns), element(snapshot(sample)), 0)
 
 
 def not_empty(rows: ArrayHandle, count: Any) -> ArrayHandle:

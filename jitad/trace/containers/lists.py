@@ -58,8 +58,7 @@ def refused(what: str) -> Exception:
     trace = current()
     assert trace is not None
     insight = trace.insight
-    new = trace.needless - insight.written_out
-    if new:
+    if new := trace.needless - insight.written_out:
         raise Again(replace(insight, written_out=insight.written_out | new))
     return fail(
         JitadError, f"a list whose length depends on traced values can't be {what}",
@@ -246,14 +245,15 @@ def _fitting(target: list[Any], value: Any) -> Stretch:
         form = cover(stretch.element, given := element(snapshot(value)))
     except Mismatch as e:
         raise fail(JitadTypeError, f"this is {e}", "Give all elements one form.") from None
+    if signature(given, {}) != signature(stretch.element, {}):
+        _trace().come_apart(target)
     if _trace().in_rows and only_floats(stretch.element) and not only_floats(given):
         insight = _trace().insight  # that it became one of rows was for speed only
         raise Again(replace(insight, written_out=insight.written_out | insight.long))
     if signature(form, {}) == signature(stretch.element, {}):
         return stretch
-    if not stretch.stores:  # elements had no numbers until now
-        return _remade(target, form, b.atom(extents.add(stretch.count, MORE)), MORE)
-    return _remade(target, form, b.atom(stretch.room), stretch.spare)
+    room = stretch.room if stretch.stores else extents.add(stretch.count, MORE)  # no numbers as yet
+    return _remade(target, form, b.atom(room), stretch.spare if stretch.stores else MORE)
 
 
 def _remade(target: list[Any], form: Any, room: Any, spare: int | None) -> Stretch:

@@ -15,7 +15,7 @@ import math
 import operator
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
-from types import BuiltinMethodType, MethodType
+from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -363,7 +363,7 @@ def _function(f: Any, args: tuple[Any, ...]) -> Any:
     if isinstance(f, MethodType) and is_partial(owner):  # written in Python
         if f.__func__ is Counter.most_common:
             return lambda n=None: _most_common(owner, n)
-        if not is_library(f.__func__):
+        if isinstance(f.__func__, FunctionType) and not is_library(f.__func__):
             return None
         raise refused(f"asked for .{f.__name__}")
     if isinstance(f, BuiltinMethodType) and type(owner) in KINDS:

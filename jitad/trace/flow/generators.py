@@ -17,6 +17,7 @@ import operator
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from inspect import CO_GENERATOR
 from types import BuiltinMethodType, CodeType, FrameType, FunctionType, GeneratorType
@@ -335,7 +336,8 @@ class Inlined(Session):
         finally:
             if self.generator is not None:  # an error leaves no block of it open
                 trace.left[id(self.generator)] = self.generator
-                resumed(trace, self.generator, self.generator.close)
+                with suppress(RuntimeError):  # it may go on as if nothing was; the error says more
+                    resumed(trace, self.generator, self.generator.close)
             trace.consumers = [c for c in trace.consumers if c is not self]
             trace.attempts = [a for a in trace.attempts if a is not self]
 

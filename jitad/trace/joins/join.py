@@ -46,6 +46,7 @@ from jitad.trace.joins.unify import check_read
 from jitad.trace.joins.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
+from jitad.values.copies import note_copy
 from jitad.values.kind import fail
 from jitad.values.layout import is_one_of
 from jitad.values.registry import call
@@ -220,7 +221,9 @@ def build(
             out = selected.build(b, f, atoms, lambda p: build(b, p, atoms, made, join))
         case Record():
             out = _container(f, [build(b, p, atoms, made, join) for p in f.parts])
-            if not isinstance(out, (tuple, Stretch, Complex)) and not is_function(out):
+            if isinstance(out, tuple):
+                note_copy(out)  # of one of those that paths have
+            elif not isinstance(out, (Stretch, Complex)) and not is_function(out):
                 join(out, f.sides or (f.of.value,))  # only one path may have it
     made[id(f)] = out
     return out
