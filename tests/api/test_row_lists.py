@@ -396,3 +396,24 @@ def test_derivatives_by_what_rows_hold():
     expected = [[2.0 * (1.5 * a - b) * 1.5, -2.0 * (1.5 * a - b)] for a, b in points]
     np.testing.assert_allclose(slopes, expected, rtol=1e-12)
     assert jit_grad(f, 1)(points, 1.5) == pytest.approx(jitad.grad(f, 1)(points, 1.5), rel=1e-12)
+
+
+class Marked(NamedTuple):
+    first: int
+    weight: float
+
+
+class WithMore(Marked):
+    """Its objects have attributes of their own."""
+
+
+def test_tuples_with_attributes_come_apart():
+    rows = [WithMore(k % 7, 0.1 * k) for k in range(100)]
+
+    def f(x):
+        return sum(x[e.first] * e.weight for e in rows)
+
+    assert jit(f)(X) == pytest.approx(f(X))
+    rows[3].extra = 2.0
+    with pytest.raises(jitad.JitadError, match="attributes of its own"):
+        jit(f)(X)

@@ -51,7 +51,7 @@ from jitad.values.stand_ins import maker
 WRITTEN_OUT = 16  # so many elements of an array that the trace has made are literals
 MAX_KNOWN = 1_000  # numbers of an array of ints that a call may be compiled for
 MAX_NUMBERS = 1_000  # that are inputs of their own; compile time grows with their square
-MAX_ARRAYS = 500  # inputs, where there are arrays among them
+MAX_ARRAYS = 500  # the same of arrays
 
 
 @dataclass(eq=False)
@@ -81,6 +81,7 @@ class Captures:
     known_floats: bool = False  # plain numbers from outside must be known
     floats: set[Path] = field(default_factory=set)  # where they are that are not
     scratch: dict[int, Any] = field(default_factory=dict)  # what derivatives have written to
+    arrays: int = 0  # inputs
     copied: set[Path] = field(default_factory=set)  # long lists of what others may write to
     columns: set[Var] = field(default_factory=set)  # of long lists: what they hold is never known
     orders: dict[Path, str] = field(default_factory=dict)  # of arrays that don't lie in C order
@@ -407,8 +408,10 @@ class Captures:
         Where contents must be known, so must all extents.
         """
         b = self.builder
-        what, most = ("arrays", MAX_ARRAYS) if isinstance(type, Array) else ("numbers", MAX_NUMBERS)
-        if len(b.blocks[0].params) > most:
+        arrays = isinstance(type, Array)
+        what, most = ("arrays", MAX_ARRAYS) if arrays else ("numbers", MAX_NUMBERS)
+        self.arrays += arrays
+        if (self.arrays if arrays else len(b.blocks[0].params)) > most:
             raise JitadError(
                 f"more than {most} {what} are read one by one, such as those of {name}",
                 b.pos, "Put them into an array.",

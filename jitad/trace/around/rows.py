@@ -58,7 +58,7 @@ def _common(values: Sequence[Any]) -> Kind | None:
     if first is dict:
         keys = tuple(values[0])
         same = set(map(tuple, values)) == {keys} and {*map(type, keys)} <= {str, int}
-    elif first is list or is_plain_tuple(first):
+    elif first is list or (is_plain_tuple(first) and not first.__dictoffset__):
         keys = tuple(range(len(values[0])))
         same = set(map(len, values)) == {len(keys)}
     else:
