@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, MutableSequence, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import FunctionType
@@ -28,7 +28,7 @@ from jitad.trace import context, ongoing, stand_ins
 from jitad.trace.around import distinct
 from jitad.trace.around.captures import Captures
 from jitad.trace.around.longlists import row_list
-from jitad.trace.around.paths import Guard, Input, Path
+from jitad.trace.around.paths import Guard, Input, Path, shape_of
 from jitad.trace.around.rows import Rows
 from jitad.trace.calls import call
 from jitad.trace.commits import commits_of
@@ -133,11 +133,11 @@ def _trace(
     captures.register(f, Path("function"))
     if isinstance(f, FunctionType):  # which may get other code, when its file is loaded again
         captures.guards.append(Guard(Path("function"), "code", f.__code__))
-    given = [_argument(captures, inputs, a, Path(("arg", k))) for k, a in enumerate(args)]
-    named = {k: _argument(captures, inputs, a, Path(("kwarg", k))) for k, a in kwargs.items()}
     python = _python_function(f)
     context.enter(running)
     try:
+        given = [_argument(captures, inputs, a, Path(("arg", k))) for k, a in enumerate(args)]
+        named = {k: _argument(captures, inputs, a, Path(("kwarg", k))) for k, a in kwargs.items()}
         with building(builder):
             running.journal.open()
             try:
@@ -217,6 +217,15 @@ def _abstract(leaf: Any) -> Any:
     return t if isinstance(leaf, float) else Valued(t, leaf)
 
 
+def _lengths(value: Any, path: Path) -> Iterator[Guard]:
+    """Guards of a list that comes apart, and of those in it."""
+    if isinstance(value, MutableSequence):  # Numba's, too
+        yield Guard(path, "keys", shape_of(value))
+    parts: Any = value.items() if isinstance(value, dict) else ()
+    for k, part in enumerate(value) if isinstance(value, (MutableSequence, tuple)) else parts:
+        yield from _lengths(part, path.then("item", k))
+
+
 def _argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> Any:
     """An argument with its abstract leaves as inputs."""
     if isinstance(a, (Scalar, Array, Shaped, Valued)):
@@ -224,7 +233,7 @@ def _argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> An
     if isinstance(a, Rows):
         if path not in captures.came_apart:
             return row_list(captures, [], a.value, a.kind, path, inputs)
-        captures.guards.append(Guard(path, "keys", (list, len(a.value))))
+        captures.guards += _lengths(a.value, path)
         a = map_structure(_abstract, list(a.value))
     kind: Any = type(a)
     if isinstance(a, Complex):  # abstract parts

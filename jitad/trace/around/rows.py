@@ -1,10 +1,11 @@
 """Which lists of numbers and arrays, or of tuples, lists, dicts of these, are handed on as arrays?
 
 Long ones whose elements are all of one kind: floats, ints, bools, arrays of one shape, or tuples
-and lists of these with as many parts, or dicts of them with the same keys.  Each number or array
-that an element is made of becomes an array with a row an element, a column.  The trace holds such
-a list as one whose length only the kernel knows (`trace/stretch.py`), so its cost does not grow
-with the list, and lists of all lengths share a kernel.  Short lists come apart, number by number.
+and lists of these with as many parts, or dicts of them with the same keys; and lists of lists of
+numbers of one kind.  Each number or array that an element is made of becomes an array with a row an
+element, a column.  The trace holds such a list as one whose length only the kernel knows
+(`trace/stretch.py`), so its cost does not grow with the list, and lists of all lengths share a
+kernel.  Short lists come apart, number by number.
 
 Elements are copies then.  Where the function writes to lists, dicts or arrays from outside, which
 may be elements that can be written, such a list comes apart as well (`may_be_written`).
@@ -13,6 +14,7 @@ may be elements that can be written, such a list comes apart as well (`may_be_wr
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, repeat
 from operator import attrgetter, eq, is_
 from typing import Any
@@ -22,13 +24,22 @@ import numpy as np
 from jitad.structures import children_of, is_plain_tuple, rebuilt
 from jitad.tape.types import DTYPES, Array
 
-LONG = 64  # elements
+LONG = 64  # elements, or numbers in lists in a list
+FEW = 8  # numbers of lists in a list, where they are columns
 NUMBERS = {float: "f8", int: "i8", bool: "b1"}
-SAMPLES: dict[Any, Any] = {"f8": 0.0, "i8": 0, "b1": False}
+COUNT, PADDED = None, ...  # the columns of lists: how many numbers each has, and these
+
+
+@dataclass(frozen=True)
+class Many:
+    """Lists of numbers of one dtype, each of as many as it has."""
+
+    dtype: str
+
 
 # The dtype of a number, the type of an array, or a class, the keys of the parts and their kinds.
 Leaf = str | Array
-Kind = Leaf | tuple[type, tuple[Any, ...], tuple[Any, ...]]
+Kind = Leaf | Many | tuple[type, tuple[Any, ...], tuple[Any, ...]]
 
 
 class Rows:
@@ -42,8 +53,13 @@ class Rows:
 
 def kind_of(value: Any) -> Kind | None:
     """What such a list holds; None if it is none."""
-    is_list = type(value) is list or type(value).__module__ == "numba.typed.typedlist"
-    return _common(value) if is_list and len(value) > LONG else None
+    if type(value) is not list and type(value).__module__ != "numba.typed.typedlist":
+        return None
+    if len(value) <= LONG:
+        of_lists = value and set(map(type, value)) == {list} and sum(map(len, value)) > LONG
+        found = _common(value) if of_lists else None
+        return found if isinstance(found, Many) else None
+    return _common(value)
 
 
 def _common(values: Sequence[Any]) -> Kind | None:
@@ -55,6 +71,8 @@ def _common(values: Sequence[Any]) -> Kind | None:
         return NUMBERS[first] if first is not int or _fit(values) else None
     if first is np.ndarray:
         return _arrays(values)
+    if first is list and (many := _many(values)):
+        return many
     if first is dict:
         keys = tuple(values[0])
         same = set(map(tuple, values)) == {keys} and {*map(type, keys)} <= {str, int}
@@ -68,6 +86,15 @@ def _common(values: Sequence[Any]) -> Kind | None:
     of_dicts = (d.values() for d in values) if first is dict else values
     parts = tuple(map(_common, zip(*of_dicts, strict=True)))
     return None if None in parts else (first, keys, parts)
+
+
+def _many(lists: Sequence[list[Any]]) -> Many | None:
+    counts = set(map(len, lists))
+    if len(counts) == 1 and max(counts) <= FEW:
+        return None
+    numbers = list(chain.from_iterable(lists))
+    kind = _common(numbers) if type(numbers[0]) in NUMBERS else None
+    return Many(kind) if isinstance(kind, str) else None
 
 
 def _arrays(values: Sequence[Any]) -> Kind | None:
@@ -90,6 +117,9 @@ def columns(kind: Kind, at: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, .
     """Where in an element each of its numbers and arrays is, and what that is."""
     if isinstance(kind, (str, Array)):
         yield at, kind
+    elif isinstance(kind, Many):
+        yield (*at, COUNT), "i8"
+        yield (*at, PADDED), Array(kind.dtype, 1)
     else:
         for k, part in zip(*kind[1:], strict=True):
             yield from columns(part, (*at, k))
@@ -98,10 +128,23 @@ def columns(kind: Kind, at: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, .
 def column(value: Any, at: tuple[Any, ...]) -> np.ndarray[Any, Any]:
     """One number, or array, of each element: an array of its own."""
     for k in at:
-        value = [v[k] for v in value]
+        if k is PADDED:
+            return _padded(value)
+        value = list(map(len, value)) if k is COUNT else [v[k] for v in value]
     if isinstance(value[0], np.ndarray):
         return np.concatenate(value).reshape(len(value), *value[0].shape)
     return np.array(value)
+
+
+def _padded(lists: Sequence[list[Any]]) -> np.ndarray[Any, Any]:
+    """A row a list, with zeros behind those that are shorter."""
+    numbers, counts = np.array(list(chain.from_iterable(lists))), np.array(list(map(len, lists)))
+    most = counts.max()
+    if len(numbers) == len(lists) * most:
+        return numbers.reshape(len(lists), most)
+    out = np.zeros((len(lists), most), numbers.dtype)
+    out[np.arange(most) < counts[:, np.newaxis]] = numbers
+    return out
 
 
 class Columns:
@@ -113,70 +156,54 @@ class Columns:
 
     def __init__(self, kind: Kind) -> None:
         self.kind, self.at = kind, [at for at, _ in columns(kind)]
-        self.last: tuple[list[Any], tuple[np.ndarray[Any, Any], ...]] | None = None
+        self.last: tuple[Any, list[Any], tuple[np.ndarray[Any, Any], ...]] | None = None
 
     def __call__(self, value: Any) -> tuple[np.ndarray[Any, Any], ...] | None:
         """None where it is no list of this kind.  Threads may call it at the same time."""
         last = self.last
-        if last is not None and self._is_as_it_was(value, last[0]):
-            return last[1]
+        if last is not None and type(value) is list:
+            shape, numbers = self._content(value)
+            if shape == last[0] and all(map(is_, numbers, last[1])):
+                return last[2]
         if kind_of(value) != self.kind:
             return None
         made = tuple(column(value, at) for at in self.at)
-        if (numbers := self._unchanging(value)) is not None:
-            self.last = list(numbers), made
+        if type(value) is list and self._has_content:
+            shape, numbers = self._content(value)
+            self.last = shape, list(numbers), made
         return made
 
-    def _is_as_it_was(self, value: Any, known: list[Any]) -> bool:
-        if type(value) is not list:
-            return False
-        count = len(value)
-        if may_be_written(self.kind) and isinstance(self.kind, tuple):
-            of, keys, _ = self.kind
-            if set(map(type, value)) != {of}:
-                return False
-            shapes = map(tuple, value) if of is dict else map(len, value)
-            if set(shapes) != {keys if of is dict else len(keys)}:
-                return False
-            count *= len(keys)
-        now = self._unchanging(value)
-        return now is not None and count == len(known) and all(map(is_, now, known))
+    @property
+    def _has_content(self) -> bool:
+        """Is it known what it holds as long as that is the same things?"""
+        kind = self.kind
+        if isinstance(kind, tuple) and not issubclass(kind[0], tuple):
+            return not any(map(may_be_written, kind[2]))
+        return isinstance(kind, Many) or not may_be_written(kind)
 
-    def _unchanging(self, value: Any) -> Iterable[Any] | None:
-        """Numbers and tuples, which are what they were as long as they are the same."""
-        if not may_be_written(self.kind):
-            return value
-        if not isinstance(self.kind, tuple) or any(map(may_be_written, self.kind[2])):
-            return None
-        if type(value) is not list:
-            return None
-        if self.kind[0] is dict:
-            return chain.from_iterable(map(dict.values, value))
-        return chain.from_iterable(value)
-
-
-def sample(kind: Kind, held: Iterator[Any]) -> Any:
-    """Some element of this kind, with rows of the columns that are held for its arrays."""
-    if isinstance(kind, (str, Array)):
-        column = next(held)
-        return SAMPLES[kind] if isinstance(kind, str) else column.row(0)
-    of, keys, parts = kind
-    given = [sample(part, held) for part in parts]
-    if of is dict:
-        return dict(zip(keys, given, strict=True))
-    return given if of is list else tuple.__new__(of, given)
+    def _content(self, value: list[Any]) -> tuple[Any, Iterable[Any]]:
+        """How many numbers, or tuples of them, are where, and these."""
+        kind = self.kind
+        if not may_be_written(kind):
+            return len(value), value
+        of = dict if isinstance(kind, tuple) and kind[0] is dict else list
+        if set(map(type, value)) != {of}:
+            return None, ()
+        if of is dict:
+            return list(map(tuple, value)), chain.from_iterable(map(dict.values, value))
+        return list(map(len, value)), chain.from_iterable(value)
 
 
 def may_be_written(kind: Kind) -> bool:
     """Are there arrays, lists or dicts in an element?"""
-    if isinstance(kind, (str, Array)):
-        return isinstance(kind, Array)
+    if not isinstance(kind, tuple):
+        return not isinstance(kind, str)
     return not issubclass(kind[0], tuple) or any(map(may_be_written, kind[2]))
 
 
 def is_content(kind: Kind) -> bool:
     """Does it say all, as no class does that the user has written?"""
-    if isinstance(kind, (str, Array)):
+    if not isinstance(kind, tuple):
         return True
     return kind[0] in (tuple, list, dict) and all(map(is_content, kind[2]))
 

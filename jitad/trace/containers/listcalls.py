@@ -25,13 +25,12 @@ from jitad.plain import as_written, passed_on
 from jitad.tape.build import Leaf
 from jitad.trace.around.libraries import is_library
 from jitad.trace.comparisons import compares
+from jitad.trace.containers.as_arrays import as_array, as_typed, rows
 from jitad.trace.containers.iterables import Counted, part_of, sequence
 from jitad.trace.containers.lists import (
     _new,
     _of,
     _trace,
-    as_array,
-    as_typed,
     call_tuple,
     copied,
     extend,
@@ -39,7 +38,6 @@ from jitad.trace.containers.lists import (
     length,
     method,
     refused,
-    rows,
     run,
 )
 from jitad.trace.containers.spread_out import Spread, called

@@ -25,14 +25,14 @@ from jitad.tape.build import Leaf
 from jitad.tape.ir import lit
 from jitad.trace.containers import writtenback
 from jitad.trace.containers.elements import converted, read_row, write_row
-from jitad.trace.containers.grown import cover, element, empty, fill, not_empty
+from jitad.trace.containers.grown import cover, element, empty, fill
 from jitad.trace.containers.rows import row_of
 from jitad.trace.containers.steady import CHANGING
 from jitad.trace.containers.stretch import Stretch, stretched
 from jitad.trace.containers.writing import note, writes
 from jitad.trace.containers.writtenback import writing
 from jitad.trace.context import Again, Trace
-from jitad.trace.joins.forms import Grown, Number, Record, only_floats
+from jitad.trace.joins.forms import Grown, Number, only_floats
 from jitad.trace.joins.join import signature
 from jitad.trace.joins.mismatch import Mismatch
 from jitad.trace.joins.snapshot import snapshot
@@ -46,7 +46,6 @@ from jitad.values.indexing import parse
 from jitad.values.journal import made
 from jitad.values.kind import fail, require, type_of
 from jitad.values.number import bind
-from jitad.values.registry import implementation
 from jitad.values.stale import check_thing
 from jitad.values.views import Range, all_of
 
@@ -375,33 +374,6 @@ def around_star(target: list[Any], before: int, after: int) -> list[Any]:
     return [*first, between, *last]
 
 
-def as_array(target: list[Any]) -> ArrayHandle:
-    """What np.array makes of it."""
-    stretch = _of(target)
-    parts = [rows(s, stretch.count) for s in stretch.stores]
-    form = stretch.element
-    if isinstance(form, Record) and isinstance(form.of.value, (tuple, list)):
-        if not all(isinstance(p, Number) for p in form.parts) or not parts:
-            raise refused("made an array: its elements are not all numbers")
-        stack = implementation(np.stack)
-        assert stack is not None
-        return not_empty(stack(parts, axis=1), stretch.count)
-    if len(parts) != 1 or isinstance(form, Record):
-        raise refused("made an array: its elements are neither numbers nor arrays")
-    return parts[0] if parts[0].ndim == 1 else not_empty(parts[0], stretch.count)
-
-
-def as_typed(target: list[Any]) -> ArrayHandle:
-    """What np.array makes of it, if it tells the dtype by itself."""
-    array = as_array(target)
-    return array if array.dtype == float else not_empty(array, _of(target).count)
-
-
-def rows(store: ArrayHandle, count: Any) -> ArrayHandle:
-    part = store._window((Range(0, 1, count), *all_of(store.shape).entries[1:]))
-    return ArrayHandle(part.content)
-
-
 def repeated(a: list[Any], n: Any) -> list[Any]:
     """A list as often as only the kernel knows."""
     if type_of(n).dtype[0] not in "iub":
@@ -412,6 +384,8 @@ def repeated(a: list[Any], n: Any) -> list[Any]:
 def binary(name: str, a: Any, b: Any) -> Any:
     """a + b and the like, of which one at least is such a list."""
     if isinstance(a, ArrayHandle) or isinstance(b, ArrayHandle):  # as NumPy takes lists
+        from jitad.trace.containers.as_arrays import as_array  # which refuses as lists do
+
         x, y = (as_array(v) if stretched(v) is not None else v for v in (a, b))
         return getattr(operator, _OPERATORS.get(name, name))(x, y)
     both = type(a) is type(b)

@@ -9,10 +9,12 @@ Rows past the count are of no meaning.  How many rows there are is an argument o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from jitad.errors import JitadError
 from jitad.structures import register_structure
+from jitad.trace.joins.forms import Grown, Handle, Maybe, Number, OneOf, Record
 from jitad.trace.traced import MOST_ROOM
 from jitad.values import extents
 from jitad.values.kind import fail
@@ -72,8 +74,25 @@ def stretched(value: Any) -> Stretch | None:
     return None
 
 
+def _is_told(form: Any) -> Iterator[bool]:
+    """Of each array of such elements: is it told how an element is put together, not a number?"""
+    match form:
+        case Number() | Handle():
+            yield False
+        case Record(parts=parts):
+            for part in parts:
+                yield from _is_told(part)
+        case Grown(element=inner) | Maybe(part=inner):
+            yield True  # how many there are, or whether there is one
+            yield from _is_told(inner)
+        case OneOf(parts=parts):
+            yield from (True for _ in parts[1:])
+            for part in parts:
+                yield from _is_told(part)
+
+
 class _Rest:
-    """What else than its arrays a list needs; lists of one form are of one structure."""
+    """What else than its numbers a list needs; lists of one form are of one structure."""
 
     def __init__(self, stretch: Stretch) -> None:
         self.stretch = stretch
@@ -87,11 +106,21 @@ class _Rest:
     def _kind(self) -> str:
         return str([s.type for s in self.stretch.stores])
 
-    def filled(self, stores: tuple[Any, ...]) -> Stretch:
-        s = self.stretch
+    def told(self) -> list[bool]:
+        found = list(_is_told(self.stretch.element))
+        assert len(found) == len(self.stretch.stores)
+        return found
+
+    def numbers(self) -> tuple[Any, ...]:
+        return tuple(s for s, t in zip(self.stretch.stores, self.told(), strict=True) if not t)
+
+    def filled(self, numbers: tuple[Any, ...]) -> Stretch:
+        s, given = self.stretch, iter(numbers)
+        stores = [x if told else next(given) for x, told in zip(s.stores, self.told(), strict=True)]
         return Stretch(s.count, tuple(stores), s.element, s.spare)
 
 
 register_structure(
-    Stretch, lambda s: (s.stores, _Rest(s)), lambda stores, rest: rest.filled(stores)  # type: ignore[attr-defined]
-)
+    Stretch, lambda s: ((rest := _Rest(s)).numbers(), rest),
+    lambda numbers, rest: rest.filled(numbers),  # type: ignore[attr-defined]
+)  # fmt: skip
