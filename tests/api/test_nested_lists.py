@@ -228,3 +228,13 @@ def test_matrices_in_structures_and_rows_with_lists():
     expected = jitad.grad(f)(model, data)
     np.testing.assert_allclose(slopes["w"], expected["w"], rtol=1e-10)
     np.testing.assert_allclose(slopes["b"], expected["b"], rtol=1e-10)
+
+
+def test_derivatives_by_lists_that_are_made_inside():
+    def f(x):
+        rows = [[v * 2.0 for v in x if v > w] for w in x if w > 0.0]
+        slopes = jitad.grad(lambda r: sum(v * v for q in r for v in q))(rows)
+        return [len(q) for q in slopes], sum(v for q in slopes for v in q)
+
+    x = np.array([0.5, -1.0, 2.0, 1.0])
+    assert jit(f)(x) == f(x) == ([2, 0, 1], 20.0)
