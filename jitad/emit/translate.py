@@ -359,6 +359,7 @@ class _Translation(Expressions):
             raise NotTranslated(f"a call of {function.name}")
 
         def write(body: Body) -> Any:
+            body.recurs = True
             return _Translation(function, self.space, body, self.others).run()
 
         operands = [Typed(self.body.cast(x, kind), kind)

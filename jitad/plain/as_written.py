@@ -23,6 +23,16 @@ def listed(values: Any) -> list[Any]:
     return out
 
 
+def each_column(rows: Any) -> Iterator[Any]:
+    """zip(*rows)"""
+    least = len(rows[0]) if len(rows) > 0 else 0
+    for row in rows:
+        if len(row) < least:
+            least = len(row)
+    for k in range(least):
+        yield tuple([row[k] for row in rows])
+
+
 def chained(parts: Any) -> list[Any]:
     return [v for p in parts for v in p]
 

@@ -94,7 +94,7 @@ def test_values_and_derivatives(f, n):
     assert a == before
 
 
-@pytest.mark.parametrize("f", ALL[:5], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", ALL, ids=lambda f: f.__name__)
 def test_matrices_of_all_sizes_share_a_kernel(f):
     compiled = jit_grad(f)
     for n in (9, 40, 60):
@@ -238,3 +238,17 @@ def test_derivatives_by_lists_that_are_made_inside():
 
     x = np.array([0.5, -1.0, 2.0, 1.0])
     assert jit(f)(x) == f(x) == ([2, 0, 1], 20.0)
+
+
+def transposed(x, rows):
+    first, *others = [list(c) for c in zip(*rows)]
+    return first[3] * x + sum(map(sum, others)) + len(others) + max(first) * x
+
+
+@pytest.mark.parametrize("rows", [matrix(40, 30), ragged(40)[4::5] * 6, [r[:] for r in ragged(60)]])
+def test_columns_of_rows(rows):
+    """As long as the shortest row is; there may be none."""
+    rows = [[1.0, 2.0, *r] for r in rows]
+    value, slope = jitad.jit_value_and_grad(transposed)(0.7, rows)
+    assert value == pytest.approx(transposed(0.7, rows), rel=1e-12)
+    assert slope == pytest.approx(transposed(1.0, rows) - transposed(0.0, rows), rel=1e-12)

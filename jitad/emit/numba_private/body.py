@@ -58,6 +58,7 @@ class Body:
         self._seldom: Any = None
         self._shared: dict[Any, Shared] = {}
         self._of: Shared | None = None  # the function that this is the body of
+        self.recurs = False  # may it call itself, so that its frame is to be small?
         self._long: set[Any] = set()  # calls that take many instructions
         # with lines in the code it is read by people, or by `vector_widths`
         self.shares = not lower.flags.debuginfo
@@ -138,7 +139,7 @@ class Body:
 
     def in_frame(self, function: Any, args: list[Typed], result: bool, again: bool) -> Typed:
         """A new array that is soon forgotten, or a `result`; `again`: see `Frame.serving`."""
-        if self._of is not None:  # whose frame is small, as it may call itself, or is a loop
+        if self.recurs or (result and self.builder is not self._lower.builder):
             return self._call(function, None, args)
         if result not in self._frames:
             self._frames[result] = Frame(self.builder, result)

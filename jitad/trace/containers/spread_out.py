@@ -16,7 +16,7 @@ from jitad.trace.containers import lists, writtenback
 from jitad.trace.containers.grown import variables
 from jitad.trace.containers.lists import refused, run
 from jitad.trace.containers.stretch import Stretch, stretched
-from jitad.trace.joins.forms import Record
+from jitad.trace.joins.forms import Grown, Record
 from jitad.trace.joins.state import CONTENT
 from jitad.trace.ongoing import current
 from jitad.values.array import ArrayHandle
@@ -37,6 +37,10 @@ def called(f: Any, *args: Any, **kwargs: Any) -> Any:
     from jitad.trace.calls import call  # which asks here first
     from jitad.trace.containers.listcalls import is_users
 
+    if f is zip and len(args) == 1 and isinstance(args[0].values[0].element, Grown):
+        from jitad.trace.flow import generators  # which are loops
+
+        return generators.written(as_written.each_column, args[0].values)
     if f is zip and len(args) == 1:
         out = iter(_columns(args[0].values))
         made(out)
