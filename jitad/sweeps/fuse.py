@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from jitad.errors import GuardMiss, JitadExtentError
 from jitad.primitives import TABLE, Into
 from jitad.tape.build import Builder
-from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Var, free_vars
+from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Lit, Var, free_vars, lit
+from jitad.tape.types import Array, is_float
 
 if TYPE_CHECKING:
     from jitad.sweeps.scope import Scope
@@ -95,14 +97,22 @@ def fuse_twins(block: Block, twins: list[tuple[Equation, tuple[Var, ...]]]) -> N
 
 
 def _in_order(equations: list[Equation]) -> list[Equation] | None:
-    """The equations, each after those it depends on, otherwise as they were; None for a circle."""
+    """The equations, each after those it depends on, otherwise as they were; None for a circle.
+
+    What comes after a check may rely on it: a store, say, on there being room.
+    """
     made = {v: e for e in equations for v in e.outs}
-    before: dict[int, Equation | None] = {}
-    last: Equation | None = None
+    before: dict[int, list[Equation]] = {}
+    seen: Equation | None = None  # the last whose effects are seen
+    missed: Equation | None = None  # the last that says that the kernel is none for this call
     for e in equations:
-        if _has_effect(e):
-            before[id(e)] = last
-            last = e
+        miss, effect = _is_miss(e), _has_effect(e)
+        last = (missed,) if miss else (seen, missed) if effect or _may_rely(e) else ()
+        before[id(e)] = [x for x in last if x is not None]
+        if miss:
+            missed = e
+        elif effect:
+            seen = e
     placed: set[int] = set()
     begun: set[int] = set()
     out: list[Equation] = []
@@ -122,9 +132,7 @@ def _in_order(equations: list[Equation]) -> list[Equation] | None:
             todo.append((e, True))
             needs = [made[a] for a in (*e.ins, *free_vars(*e.blocks))
                      if isinstance(a, Var) and a in made]  # fmt: skip
-            previous = before.get(id(e))
-            if previous is not None:
-                needs.append(previous)
+            needs += before[id(e)]
             todo += [(x, False) for x in reversed(needs) if id(x) not in placed]
     return out
 
@@ -133,6 +141,43 @@ def _has_effect(e: Equation) -> bool:
     if e.blocks:
         return any(_has_effect(x) for b in e.blocks for x in b.equations)
     return e.op not in STRUCTURED and TABLE[e.op].effect
+
+
+def _is_miss(e: Equation) -> bool:
+    return e.op == "check" and issubclass(e.params["exception"], (GuardMiss, JitadExtentError))
+
+
+def _may_rely(e: Equation, counts: dict[Var, Atom | None] | None = None) -> bool:
+    """May it reach memory that is not its own, but for a check before it, or divide by zero?
+
+    To read what lies beside an array does no harm: it is of no use once the check has failed.
+    `counts`: how far the counters of loops around it go, if that is from zero in steps of one.
+    """
+    counts = counts or {}
+    if e.op == "for":
+        start, step, count = e.ins[:3]
+        (body,) = e.blocks
+        plain = _is(start, lit(0)) and _is(step, lit(1))
+        counts = {**counts, body.params[0]: count if plain else None}
+    if e.blocks:
+        return any(_may_rely(x, counts) for b in e.blocks for x in b.equations)
+    if e.op in STRUCTURED or e.op in ("dim", "full"):
+        return False
+    array, *rest = e.ins or (None,)
+    if not any(isinstance(a.type, Array) for a in e.ins):
+        return e.op in ("floordiv", "mod") and not is_float(e.outs[0].type)
+    match e.op:
+        case "load":
+            return not all(isinstance(k, Lit) or k in counts for k in rest)
+        case "store" | "accum":
+            assert isinstance(array, Var)
+            places = zip(rest[1:], array.shape, strict=True)
+            return not all(k in counts and _is(counts[k], n) for k, n in places)  # type: ignore[index]
+    return not TABLE[e.op].elementwise
+
+
+def _is(a: Atom | None, b: Atom) -> bool:
+    return a is b or (isinstance(a, Lit) and isinstance(b, Lit) and a.value == b.value)
 
 
 def set_aside(b: Builder, e: Equation, scope: Scope) -> dict[Var, list[Atom | Into]]:
