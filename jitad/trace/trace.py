@@ -46,6 +46,7 @@ from jitad.trace.results import Leaving, handed_on, output_of, result_form
 from jitad.trace.traced import Shaped, Traced, Valued
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
+from jitad.values.copies import note_copy
 from jitad.values.kind import building
 from jitad.values.numpy.structured import Element, Structured, of_parts
 from jitad.where import caller
@@ -261,6 +262,8 @@ def _argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> An
     elif isinstance(a, (list, tuple)):
         parts = [part(x, "item", k) for k, x in enumerate(a)]
         out = kind(parts) if isinstance(a, list) else tuple.__new__(kind, parts)
+        if isinstance(out, tuple):
+            note_copy(out)
     elif isinstance(a, dict):
         out = kind((k, part(x, "item", k)) for k, x in a.items())
     else:  # a dataclass

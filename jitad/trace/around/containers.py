@@ -21,6 +21,7 @@ from jitad.structures import is_plain_tuple
 from jitad.trace.around.paths import Guard, Path, shape_of
 from jitad.trace.around.rows import kind_of
 from jitad.trace.containers.stretch import stretched
+from jitad.values.copies import note_copy
 
 if TYPE_CHECKING:
     from jitad.trace.around.captures import Captures
@@ -41,7 +42,9 @@ def read_tuple(captures: Captures, path: Path, value: tuple[Any, ...]) -> Any:
     parts = [captures.read(path.then("item", k), v) for k, v in enumerate(value)]
     if all(p is v for p, v in zip(parts, value, strict=True)):
         return value
-    return tuple.__new__(type(value), parts)
+    out = tuple.__new__(type(value), parts)
+    note_copy(out)
+    return out
 
 
 def read_container(captures: Captures, path: Path, value: Any, of: Any = None) -> Any:
