@@ -13,12 +13,11 @@ from jitad.trace.around import distinct
 from jitad.trace.around.containers import refill
 from jitad.trace.around.paths import Path, cell_of
 from jitad.trace.containers.stretch import stretched
-from jitad.trace.context import Again, Trace
+from jitad.trace.context import Trace
 from jitad.trace.joins.forms import Form, Keep, Maybe, Number, OneOf, Record
 from jitad.trace.joins.unset import UNSET, OrDefault, Perhaps, of_its_own
 from jitad.trace.output import Output
 from jitad.trace.results import Leaving, around, output_of
-from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING, Write
 from jitad.values.kind import fail
 
@@ -83,9 +82,7 @@ def commits_of(running: Trace, outputs: list[Atom], leaving: Leaving) -> list[Co
         path = running.captures.path_of(w.target)
         if path is None or (w.slot == "appended" and id(w.target) in whole):
             continue
-        if isinstance(w.target, (list, dict, ArrayHandle)) and (copied := running.captures.copied):
-            insight = running.insight  # one of these may be what is written
-            raise Again(replace(insight, written_out=insight.written_out | copied))
+        running.may_be_copied(w.target)
         if w.slot == "_lost":
             running.refuse_lost(w.target)
         distinct.written(running.captures, w.target)

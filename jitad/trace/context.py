@@ -183,6 +183,12 @@ class Trace:
         if path in self.needless - apart:
             raise Again(replace(self.insight, written_out=apart | {path}))
 
+    def may_be_copied(self, written: Any) -> None:
+        """What is written outside may be an element of a long list, of which there are copies."""
+        copied = self.captures.copied
+        if copied and isinstance(written, (list, dict, ArrayHandle)):
+            raise Again(replace(self.insight, written_out=self.insight.written_out | copied))
+
     def keep_outside(self, value: Any) -> None:
         """What a place outside holds in the end: things from outside had better stay themselves.
 

@@ -158,6 +158,9 @@ def _trace(
             commits = commits_of(running, written, leaving)
             output = output_of(builder, result, outputs, handed_on(captures), leaving)
             commits = [c.after(len(outputs)) for c in commits]
+            for thing in captures.scratch.values():
+                if captures.path_of(thing) is not None:
+                    running.may_be_copied(thing)
             distinct.memories_differ(captures, inputs)
             distinct.keys_differ(captures)
             if orders := captures.keep_in_order():

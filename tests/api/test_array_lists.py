@@ -150,6 +150,28 @@ def test_one_of_them_by_another_name(f):
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize("f", WRITING[2:3], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("n", [10, LONG + 10])
+def test_one_of_them_is_written_in_a_derivative(f, n):
+    """Its writes are not made in the end, but are seen in it: by all names, or it is refused."""
+    along = np.linspace(0.5, 1.0, 5)
+
+    def at(t):
+        xs = arrays(n)
+        return f(W + t * along, xs, xs[5])
+
+    expected = (at(1e-6) - at(-1e-6)) / 2e-6
+    for given in (
+        lambda xs: jit_grad(f)(W, xs, xs[5]), lambda xs: jit_grad(lambda w: f(w, xs, xs[5]))(W),
+        lambda xs: jit(jitad.jacfwd(lambda w: f(w, xs, xs[5])))(W),
+        lambda xs: jitad.grad(f)(W, xs, xs[5]),
+    ):  # fmt: skip
+        try:
+            assert given(arrays(n)) @ along == pytest.approx(expected, rel=1e-5)
+        except jitad.JitadError as e:
+            assert "shares memory with" in str(e)
+
+
 def test_what_they_hold_may_change_between_calls():
     xs = arrays(80)
     run = jit(lambda w: sum(x @ w for x in xs))
