@@ -112,23 +112,19 @@ class Buffers:
 
     def occupied(self, root: Root, inside: tuple[Block, ...] = ()) -> bool:
         """Is a value in this root live?  Forgets on the way those that never will be again."""
+        *outer, here = self.levels
+        around = [b for level in outer for b in (level.block, *level.around)] + [*here.around]
         kept: list[Var] = []
         occupied = False
         for v in root.values:
+            home = self.analysis.home.get(v)
             if self.live(v, inside):
                 occupied = True
                 kept.append(v)
-            elif self._may_come(v):
+            elif home is None or any(home is b for b in around):
                 kept.append(v)  # dead in this branch, may be live in the other
         root.values = kept
         return occupied
-
-
-    def _may_come(self, v: Var) -> bool:
-        """Is there a block, of those around this one, where a dead value may be used yet?"""
-        home = self.analysis.home.get(v)
-        around = (b for level in self.levels[:-1] for b in (level.block, *level.around))
-        return home is None or any(home is b for b in (*around, *self.levels[-1].around))
 
 
 def origins(roots: Roots) -> Roots:
