@@ -16,6 +16,7 @@ import numpy as np
 from jitad.specialise.abreast import abreast
 from jitad.specialise.ascend import ascend
 from jitad.specialise.assign import assign
+from jitad.specialise.beside import beside
 from jitad.specialise.braid import braid
 from jitad.specialise.columns import columns
 from jitad.specialise.delay import delay
@@ -64,6 +65,7 @@ Pass = Callable[[Tape], Tape]
 PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("unfold", unfold),
     ("guards", apply_guards),
+    ("beside", beside),
     ("elements", elements),
     ("simplify", simplify),
     ("returned", returned),

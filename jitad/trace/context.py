@@ -142,12 +142,13 @@ class Trace:
         self.new_keys: dict[str, Pos] = {}  # the same of those in which a key may be new
         # such loops, if they could be written out as well, and lists of floats from outside
         self.needless: set[Any] = set()
-        # where elements of such lists were read; may two lists share one?; the loops in which
-        # some were written, see `writtenback`
+        # where elements of such lists were read; may two lists share one?; the loops in which some
+        # were written, and others that were read before, see `writtenback`
         self.homes: dict[int, Any] = {}
         self.owners: dict[int, tuple[Any, Any, Any]] = {}
         self.sharing = False
         self.written_back: set[Pos] = set()
+        self.relied_on: set[Pos] = set()
         # which calls of functions that keep their results are told apart, and what they keep
         self.keeping: dict[tuple[Any, ...], int] = {}
         self.kept: dict[int, Any] = {}

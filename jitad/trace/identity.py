@@ -11,6 +11,7 @@ from typing import Any
 
 from jitad.errors import JitadTypeError
 from jitad.tape.build import Leaf
+from jitad.trace.containers.writtenback import one_element
 from jitad.trace.joins.selected import asked, spread
 from jitad.trace.joins.unset import is_among, is_optional
 from jitad.trace.joins.which import told_apart
@@ -43,6 +44,8 @@ def Is(a: Any, b: Any) -> Any:
         return a is b or _one_number(a, b)
     if a is not b and type(a) is type(b):
         if is_copy(a) or is_copy(b):
+            if (same := one_element(a, b)) is not None:
+                return same
             raise fail(JitadTypeError, COPIES.format("is"), "Compare what is in them.")
         told_apart(a, b)
         _stay_apart(a, b)

@@ -28,7 +28,7 @@ from jitad.trace.around import modules, outside
 from jitad.trace.around.libraries import is_library_file
 from jitad.trace.around.unseen import read_item, untouched
 from jitad.trace.calls import HERE, WHILE_TRACING, call, special
-from jitad.trace.containers import keyed, lists, partial, put_in, tabled
+from jitad.trace.containers import in_rows, keyed, lists, partial, put_in, tabled
 from jitad.trace.containers.iterables import Counted, pick
 from jitad.trace.containers.listed import subscripted
 from jitad.trace.containers.stretch import stretched
@@ -327,7 +327,7 @@ def get_item(owner: Any, index: Any) -> Any:
 
 
 def _traced_item(owner: Any, index: Leaf) -> Any:
-    if keyed.want_rows(owner, index, reading=True):
+    if in_rows.want_rows(owner, index, reading=True):
         return lists.get(owner, index)
     n = len(owner)
     at = bind("where", bind("lt", index, 0), bind("add", index, n), index)

@@ -313,6 +313,11 @@ class Journal:
             self.held[-1][id(x)] = x
         self.holding = True
 
+    def let_go(self, thing: object) -> None:
+        """It was held in this frame, and there is nobody left to write to it."""
+        for x in (thing, *_attributes(thing)):
+            self.held[-1].pop(id(x), None)
+
     @contextmanager
     def releasing(self, things: Iterable[object]) -> Iterator[None]:
         """The things may be written meanwhile; what a branch does not keep is held as before."""

@@ -235,6 +235,7 @@ def test_loops_that_would_be_written_out_many_times_say_why_they_can_t_stay_loop
                 for j in range(8):
                     if row[k] + over[j] < row[j]:
                         row[j] = row[k] + over[j]
+                        d[j] = list(row)
         return d[1][2]
 
     assert "Index an array by it" in refusal(f, 1.0)

@@ -99,7 +99,7 @@ def of_two_kinds(x):
 def asked_for_identity(x):
     rows = [[e, e * 2.0] for e in x if e > 0.5]
     first = rows[0]
-    return first[1] + (1.0 if rows[0] is first else 0.0)
+    return first[1] + (1.0 if list(rows)[0] is first else 0.0)
 
 
 def held_by_a_loop_before(x):

@@ -315,6 +315,11 @@ def in_an_iteration_and_read_there(x):
 
 
 WRITTEN = [
+    an_element_read_before,
+    an_element_from_before_the_loop,
+    a_stale_element_put_back,
+    in_an_iteration_that_is_undone,
+    read_by_the_dict_of_an_object,
     in_an_iteration_and_read_there,
     each_in_turn,
     each_under_a_condition,
@@ -330,9 +335,7 @@ REFUSED = [
     the_same_list_twice,
     one_list_in_two,
     a_copied_list,
-    an_element_read_before,
     an_element_taken_out,
-    an_element_from_before_the_loop,
     a_list_by_its_first_name,
     an_element_appended_again,
     an_element_appended_in_the_loop,
@@ -341,11 +344,8 @@ REFUSED = [
     elements_of_a_slice,
     elements_kept_under_a_condition,
     a_list_from_before_by_its_name,
-    a_stale_element_put_back,
     a_part_of_a_stale_element,
-    in_an_iteration_that_is_undone,
     by_the_dict_of_an_object,
-    read_by_the_dict_of_an_object,
 ]
 
 
@@ -372,20 +372,35 @@ def objects(x):
     return ps
 
 
-COMPARED = [
+EQUAL = [
     lambda ps: ps[0] == ps[0],
     lambda ps: ps[0] != ps[-1],
     lambda ps: ps[0] in ps,
     lambda ps: ps[0] in [ps[0]],
-    lambda ps: ps[0] in {ps[0]: 1.0},
-    lambda ps: ps == list(ps),
     lambda ps: (ps[0], 1.0) == (ps[0], 1.0),
     lambda ps: {"p": ps[0]} == {"p": ps[0]},
-    lambda ps: ps.index(ps[-1]) > 0,
-    lambda ps: [ps[0]].count(ps[0]) > 0,
+    lambda ps: ps.index(ps[-1]) > 1,
+    lambda ps: [ps[0]].count(ps[-1]) > 0,
+    lambda ps: ps[0] is ps[-1],
+    lambda ps: ps[-1] is not ps[len(ps) - 1],
+    lambda ps: sum(p is q for p in ps for q in ps) == len(ps),
+]
+
+
+@pytest.mark.parametrize("equal", EQUAL)
+def test_what_is_equal_to_itself_alone_is_told_by_its_place(equal):
+    f = lambda x: x[0] if equal(objects(x)) else x[1]
+    assert jitad.jit(f, fallback=False)(X) == f(X)
+
+
+COMPARED = [
+    lambda ps: ps[0] in {ps[0]: 1.0},
+    lambda ps: ps == list(ps),
     lambda ps: id(ps[0]) == id(ps[0]),
     lambda ps: {ps[0]: 1.0}.get(ps[0], 0.0) > 0.0,
     lambda ps: {1: 1.0}.get(ps[0], 0.0) > 0.0,
+    lambda ps: ps[0] is [*ps, P(1.0, 1.0)][0],
+    lambda ps: ps[0] is ps.pop(0),
 ]
 
 
@@ -394,3 +409,45 @@ def test_what_is_equal_to_itself_alone_is_not_told_from_its_copy(equal):
     """Python compares objects without `__eq__` by where they are; elements are copies."""
     with pytest.raises(JitadError, match="they are copies"):
         jitad.jit(lambda x: x[0] if equal(objects(x)) else x[1], fallback=False)(X)
+
+
+def two_names_in_one_object(x):
+    ps = []
+    for v in x:
+        row = [v]
+        if v > 0.0:
+            ps.append(P(row, row))
+    ps[0].x[0] = 7.0 * x[0]
+    return ps[0].v[0]
+
+
+def two_names_in_one_tuple(x):
+    rows = []
+    for v in x:
+        row = [v]
+        if v > 0.0:
+            rows.append((row, (row, 1.0)))
+    q = rows[-1]
+    q[0][0] *= 3.0
+    return q[1][0][0] + rows[-1][1][0][0]
+
+
+def two_names_in_one_dict(x):
+    rows = []
+    for v in x:
+        d = {"a": [v]}
+        d["b"] = d["a"]
+        if v > 0.0:
+            rows.append(d)
+    for d in rows:
+        d["a"].append(1.0)
+    return sum(len(d["b"]) * d["a"][0] for d in rows)
+
+
+@pytest.mark.parametrize(
+    "f", [two_names_in_one_object, two_names_in_one_tuple, two_names_in_one_dict]
+)
+def test_what_has_two_names_in_an_element_is_not_written(f):
+    """Each name has a copy of its own in the rows."""
+    with pytest.raises(JitadError, match="became an element of"):
+        jitad.jit(f, fallback=False)(X)

@@ -36,16 +36,34 @@ from jitad.values.views import At, Range, all_of
 
 
 def write_row(b: Builder, f: Form, s: Snapshot, stores: Any, k: Any, owner: Any) -> None:
-    """A value becomes element number k of the owner, where there is room."""
+    """A value becomes element number k of the owner, where there is room.
+
+    None among the stores: what is in this one is there already."""
     _write(b, f, s, iter(stores), k)
     hold(s, owner, k)
 
 
-def _write(b: Builder, f: Form, s: Snapshot | None, stores: Iterator[ArrayHandle], k: Any) -> None:
+def _write(b: Builder, f: Form, s: Snapshot | None, stores: Iterator[Any], k: Any) -> None:
     """The variables of a value in this form, into row k of a store each; None: nothing there."""
-    if isinstance(s, Sel) and not isinstance(f, OneOf):
+    if not isinstance(f, Record):
+        own = [next(stores) for _ in variables(f)]
+        if any(store is not None for store in own):
+            _write_own(b, f, s, own, k)
+        return
+    if isinstance(s, Sel):
         _write_one_of(b, f, s, [next(stores) for _ in variables(f)], k)
         return
+    parts = s.parts if isinstance(s, Rec) else (None,) * len(f.parts)
+    for p, q in zip(f.parts, parts, strict=True):
+        _write(b, p, q, stores, k)
+
+
+def _write_own(b: Builder, f: Form, s: Snapshot | None, own: list[Any], k: Any) -> None:
+    """The same of what is no container of a known length."""
+    if isinstance(s, Sel) and not isinstance(f, OneOf):
+        _write_one_of(b, f, s, own, k)
+        return
+    stores = iter(own)
     match f:
         case Number(t):
             value = s.value if isinstance(s, Num) else 0
@@ -56,10 +74,6 @@ def _write(b: Builder, f: Form, s: Snapshot | None, stores: Iterator[ArrayHandle
                 _put(store, k, s.content if isinstance(s, Arr) else s.value)
             elif isinstance(s, Arr):
                 store.row(k).assign(ArrayHandle(s.content))
-        case Record():
-            parts = s.parts if isinstance(s, Rec) else (None,) * len(f.parts)
-            for p, q in zip(f.parts, parts, strict=True):
-                _write(b, p, q, stores, k)
         case Maybe(part):
             there, inner = _there(s)
             _put(next(stores), k, there)
@@ -73,7 +87,9 @@ def _write(b: Builder, f: Form, s: Snapshot | None, stores: Iterator[ArrayHandle
                 _put(next(stores), k, flag)
         case Grown():
             counts = next(stores)
-            _put(counts, k, _write_list(b, f, s, [next(stores) for _ in variables(f.element)], k))
+            count = _write_list(b, f, s, [*stores], k)
+            if counts is not None:
+                _put(counts, k, count)
 
 
 def _write_one_of(b: Builder, f: Form, s: Sel, stores: list[ArrayHandle], k: Any) -> None:
@@ -96,7 +112,7 @@ def _write_list(b: Builder, f: Grown, s: Snapshot | None, stores: list[Any], k: 
     if not isinstance(s, Rec):
         return 0
     assert f.room is not None
-    inside = [store.row(k) for store in stores]
+    inside = [None if store is None else store.row(k) for store in stores]
     stretch = stretch_of(s)
     if stretch is None:
         enough(b, b.leaf(f.room), len(s.keys))
@@ -107,7 +123,7 @@ def _write_list(b: Builder, f: Grown, s: Snapshot | None, stores: list[Any], k: 
     enough(b, b.leaf(f.room), count)
     held = converted(b, stretch.element, f.element, contents, count)
     for row, c in zip(inside, held, strict=True):
-        if c is not None:
+        if row is not None and c is not None:
             fill(row, c, count)
     return count
 
@@ -128,23 +144,25 @@ def _put(store: ArrayHandle, k: Any, x: Any) -> None:
     store._store_element((k,), x)
 
 
-def hold(s: Snapshot | None, owner: Any, k: Any) -> None:
+def hold(s: Snapshot | None, owner: Any, k: Any, path: tuple[int, ...] = ()) -> None:
     """What became element number k is written to no more, but by what is read of the owner."""
     match s:
         case Arr(h, _):
             keep_as_it_is(h.root)
+        case Rec(Stretch()):
+            pass  # its arrays are the list's alone
         case Rec(value):
-            if not isinstance(value, (tuple, Stretch)):
+            if not isinstance(value, tuple):
                 check_object(value)  # it may have been written under another name
-                became_element(value, owner, k)
+                became_element(value, owner, k, path)
                 keep_as_it_is(value)
-            for p in s.parts:
-                hold(p, owner, k)
+            for j, p in enumerate(s.parts):
+                hold(p, owner, k, (*path, j))
         case Per(_, part):
-            hold(part, owner, k)
+            hold(part, owner, k, path)
         case Sel(parts=parts):
             for p in parts:
-                hold(p, owner, k)
+                hold(p, owner, k, path)
 
 
 # -- out ------------------------------------------------------------------------------------------

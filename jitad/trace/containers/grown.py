@@ -61,7 +61,7 @@ def element(s: Snapshot, around: tuple[int, ...] = ()) -> Form:
         case Per():
             raise Mismatch("a list that holds a value which is bound on some paths only")
         case Sel():
-            return functools.reduce(cover, map(element, selected.things(s)))
+            return functools.reduce(cover, (element(x, around) for x in selected.things(s)))
     return Keep(s)
 
 

@@ -23,7 +23,7 @@ from jitad.tape.types import INT
 from jitad.trace.around import distinct
 from jitad.trace.around.telling import kept_as_it_is
 from jitad.trace.calls import call, special
-from jitad.trace.containers import lists, partial, tabled
+from jitad.trace.containers import in_rows, lists, partial, tabled
 from jitad.trace.containers.iterables import pick
 from jitad.trace.containers.listed import listed
 from jitad.trace.containers.stretch import stretched
@@ -243,48 +243,6 @@ def _unknown(index: Any) -> bool:
     return not any(trace.counts_out(k) or trace.builder.example(k.atom) is not None for k in traced)
 
 
-def want_rows(owner: Any, index: Leaf, reading: bool = False) -> bool:
-    """Where a long loop counts in lists of floats, these become ones of rows before it begins.
-
-    Numbers are read without: they are picked from the list as it is.
-    """
-    trace = current()
-    if reading and not (owner and type(owner[0]) is list):
-        return False
-    if trace is None or type(owner) is not list or not _is_of_floats(owner):
-        return False
-    if not trace.counts_out_at_length(index):
-        return False
-    if not trace.journal.made_since(owner, trace.at_length[-1][1]):
-        trace.wanted.append(owner)
-        raise fail(JitadTypeError, "a traced number can't become an index of this list")
-    into_rows(owner)  # an iteration has made it
-    return True
-
-
-def into_rows(target: list[Any]) -> None:
-    """A list of numbers, or of lists of them, at every depth."""
-    if stretched(target) is None:
-        for inner in target:
-            if type(inner) is list:
-                into_rows(inner)
-        lists.become_rows(target)
-
-
-def is_table(owner: list[Any]) -> bool:
-    """A list of lists of the same number of floats."""
-    return bool(owner) and type(owner[0]) is list and _is_of_floats(owner)
-
-
-def _is_of_floats(owner: list[Any]) -> bool:
-    """Floats, or lists of the same number of them: other kinds would become floats, too."""
-    inner = [v for v in owner if type(v) is list]
-    if inner:
-        return len({*map(len, inner)}) == 1 and len(inner) == len(owner) and all(
-            map(_is_of_floats, inner))  # fmt: skip
-    return all(isinstance(v, (float, Leaf)) and type_of(v).dtype == "f8" for v in owner)
-
-
 def part(owner: Any, index: slice) -> Any:
     """owner[a:b] between numbers that only the kernel knows: the rows of a copy; else None."""
     if type(owner) not in (list, tuple) or not owner or stretched(owner) is not None:
@@ -301,7 +259,7 @@ def part(owner: Any, index: slice) -> Any:
 def put(owner: Any, key: Any, value: Any) -> bool:
     """owner[key] = value; False of what is no dict or list."""
     trace = current()
-    if want_rows(owner, key):
+    if in_rows.want_rows(owner, key):
         lists.put(owner, key, value)
         return True
     if type(owner) is list and trace is not None and not trace.counts_out(key):

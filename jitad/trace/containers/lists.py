@@ -25,18 +25,19 @@ from jitad.tape.build import Leaf
 from jitad.tape.ir import lit
 from jitad.trace.containers import writtenback
 from jitad.trace.containers.elements import converted, read_row, write_row
-from jitad.trace.containers.grown import cover, element, empty, fill
+from jitad.trace.containers.grown import cover, element, empty, fill, variables
+from jitad.trace.containers.read_again import unchanged
 from jitad.trace.containers.rows import row_of
 from jitad.trace.containers.steady import CHANGING
 from jitad.trace.containers.stretch import Stretch, stretched
 from jitad.trace.containers.writing import note, writes
 from jitad.trace.containers.writtenback import writing
 from jitad.trace.context import Again, Trace
-from jitad.trace.joins.forms import Grown, Number, only_floats
+from jitad.trace.joins.forms import Form, Grown, Number, only_floats
 from jitad.trace.joins.join import signature
 from jitad.trace.joins.mismatch import Mismatch
 from jitad.trace.joins.snapshot import snapshot
-from jitad.trace.joins.state import Rec
+from jitad.trace.joins.state import Rec, Snapshot
 from jitad.trace.ongoing import current
 from jitad.trace.rewrite import rewrite
 from jitad.values import extents
@@ -163,7 +164,7 @@ def put(target: Any, index: Any, value: Any) -> None:
             run(as_written.put_steps, target, start, count, step, _once(target, value))
         return
     k = place(stretch, index, "list assignment index")
-    writtenback.moved(_trace())
+    writtenback.moved(_trace(), _of(target).element)
     put_back(target, k, value)
 
 
@@ -172,6 +173,17 @@ def put_back(target: list[Any], k: Any, value: Any) -> None:
     stretch = _fitting(target, value)
     note(target)
     write_row(_trace().builder, stretch.element, snapshot(value), stretch.stores, k, target)
+
+
+def put_changed(target: list[Any], k: Any, value: Any, before: Snapshot) -> list[bool]:
+    """The same of an element that the rows hold as it was; which of its numbers still are that?"""
+    was = _of(target)
+    stretch, now = _fitting(target, value), snapshot(value)
+    same = [*unchanged(stretch.element, now, before if stretch is was else None)]
+    note(target)
+    stores = [None if s else store for s, store in zip(same, stretch.stores, strict=True)]
+    write_row(_trace().builder, stretch.element, now, stores, k, target)
+    return same
 
 
 def _part(target: Any, index: slice) -> tuple[Any, Any, Any]:
@@ -196,7 +208,7 @@ def call_list(values: Any) -> Any:
 
 def _put_slice(target: list[Any], start: Any, count: Any, values: Any) -> None:
     """Other elements in the place of some."""
-    writtenback.moved(_trace())
+    writtenback.moved(_trace(), _of(target).element)
     later = sliced(target, slice(extents.add(start, count), None))
     stretch = _of(target)
     note(target)
@@ -246,13 +258,21 @@ def _fitting(target: list[Any], value: Any) -> Stretch:
         raise fail(JitadTypeError, f"this is {e}", "Give all elements one form.") from None
     if signature(given, {}) != signature(stretch.element, {}):
         _trace().come_apart(target)
-    if _trace().in_rows and only_floats(stretch.element) and not only_floats(given):
+    if _trace().in_rows and _are_others(given, stretch.element):
         insight = _trace().insight  # that it became one of rows was for speed only
         raise Again(replace(insight, written_out=insight.written_out | insight.long))
     if signature(form, {}) == signature(stretch.element, {}):
         return stretch
     room = stretch.room if stretch.stores else extents.add(stretch.count, MORE)  # no numbers as yet
     return _remade(target, form, b.atom(room), stretch.spare if stretch.stores else MORE)
+
+
+def _are_others(given: Form, held: Form) -> bool:
+    """Would numbers be of another type where they are held, as ints among floats are?"""
+    if only_floats(held):
+        return not only_floats(given)
+    a, b = ([getattr(t, "dtype", t) for t, _ in variables(f)] for f in (given, held))
+    return len(a) == len(b) and a != b
 
 
 def _remade(target: list[Any], form: Any, room: Any, spare: int | None) -> Stretch:
@@ -291,7 +311,7 @@ def pop(target: list[Any], index: Any = -1) -> Any:
     if not stretch.stores or not isinstance(index, Leaf):
         require(bind("gt", stretch.count, 0), JitadIndexError, "pop from empty list")
     k = place(stretch, index, "pop index")
-    writtenback.moved(_trace())
+    writtenback.moved(_trace(), _of(target).element)
     out = read_row(b, stretch, k)
     note(target)
     if isinstance(index, Leaf) or index != -1:
@@ -311,7 +331,7 @@ def extend(target: list[Any], values: Any) -> None:
 
 
 def clear(target: list[Any]) -> None:
-    writtenback.moved(_trace())
+    writtenback.moved(_trace(), _of(target).element)
     note(target)
     target.clear()
 
@@ -320,7 +340,7 @@ def sort(target: list[Any], *, key: Any = None, reverse: Any = False) -> None:
     from jitad.trace.containers.listcalls import sorted_  # which makes a new list
 
     new = sorted_(target, key, reverse)
-    writtenback.moved(_trace())
+    writtenback.moved(_trace(), _of(target).element)
     note(target)
     target[0] = new[0]
 

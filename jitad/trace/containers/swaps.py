@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 from jitad.tape.build import Leaf
-from jitad.trace.containers import keyed
+from jitad.trace.containers import in_rows, keyed
 from jitad.trace.containers.lists import place
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.containers.writing import note
@@ -26,7 +26,7 @@ def swap(owner: Any, i: Any, j: Any) -> None:
     trace = current()
     if trace is not None:
         trace.step(sys._getframe(1))
-        if stretched(owner) is None and type(owner) is list and keyed.is_table(owner):
+        if stretched(owner) is None and type(owner) is list and in_rows.is_table(owner):
             for k in (i, j):
                 if isinstance(k, Leaf) and keyed.by_rows(owner, k):
                     break
@@ -43,7 +43,7 @@ def _swap_rows(trace: Trace, owner: list[Any], i: Any, j: Any) -> None:
     stretch = stretched(owner)
     assert stretch is not None
     i, j = (place(stretch, k) for k in (i, j))
-    moved(trace)
+    moved(trace, stretch.element)
     note(owner)
     for store in stretch.stores:
         first, second = _now(store[i]), _now(store[j])

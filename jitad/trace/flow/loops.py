@@ -103,11 +103,13 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
     if counted is not None:
         out.over_counted(counted, iterable)
     if not site.waits and site.pos not in trace.insight.written_out:
+        from jitad.trace.containers.in_rows import gone_over, in_rows  # which call
+
         if site.pos in trace.insight.long:
             if counted is None:
-                out.items = read(iterable)
-            out.counted, out.long = counted or table(out.items), True
-        elif counted is not None or is_table(iterable, site.stops):
+                out.items = read(in_rows(iterable))
+            out.counted, out.long = counted or begun(out.items) or table(out.items), True
+        elif counted is not None or is_table(iterable, site.stops) or gone_over(iterable):
             out.most = length_hint(iterable, 1)
     return out
 
@@ -334,14 +336,14 @@ class Unrolled(Session):
 
     def give_rows(self) -> bool:
         """Lists that the loop is to count in become ones of rows, before the first loop around."""
-        from jitad.trace.containers.keyed import into_rows  # which calls
+        from jitad.trace.containers.in_rows import into_rows  # which calls
 
         trace, journal = self.trace, self.trace.journal
         wanted = [x for x in trace.wanted if x and stretched(x) is None]
         around = trace.at_length[-1:]  # if any
         if not all(journal.made_since(x, frame) for _, frame in around for x in wanted):
             raise JitadError("this loop counts in a list", self.site.pos)
-        trace.wanted, trace.in_rows = [], True
+        trace.wanted = []
         for target in wanted:
             into_rows(target)
         return bool(wanted)

@@ -73,10 +73,9 @@ class Rolled:
         self.past: dict[int, object] = {}  # made in earlier passes
         self.region = Region(trace)
         self.ends: list[Snapshot] = []
-        self.done = False
+        self.done, self.given = False, len(state)
         self.result: State = state
         self.raised: Any = None  # what leaves the loop as an exception, if caught outside
-        self.given = len(state)
         self.event = ""
         self.foresight = Foresight(trace, site.pos)
         if self.foresight.found is not None:

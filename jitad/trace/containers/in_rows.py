@@ -1,0 +1,126 @@
+"""Which lists become ones of rows where a long loop counts in them, or goes over them?
+
+Lists of floats, of lists of as many floats, and of things that the trace has made, dicts or objects
+of one class, which hold the same numbers.  Written out, the loop would be long; over rows it can be
+rolled.  They become such before the outermost loop that would be long (`Unrolled.give_rows`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitad.errors import JitadTypeError
+from jitad.tape.build import Leaf
+from jitad.trace.containers import lists
+from jitad.trace.containers.grown import element
+from jitad.trace.containers.iterables import enumerate_, zip_
+from jitad.trace.containers.steady import Steady
+from jitad.trace.containers.stretch import stretched
+from jitad.trace.containers.writing import kind_of
+from jitad.trace.joins.forms import Record
+from jitad.trace.joins.join import signature
+from jitad.trace.joins.mismatch import Mismatch
+from jitad.trace.joins.snapshot import snapshot
+from jitad.trace.ongoing import current
+from jitad.values.kind import fail, type_of
+
+# -- lists that a loop counts in ------------------------------------------------------------------
+
+
+def want_rows(owner: Any, index: Leaf, reading: bool = False) -> bool:
+    """Where a long loop counts in such lists, these become ones of rows before it begins.
+
+    Numbers are read without: they are picked from the list as it is.
+    """
+    trace = current()
+    if trace is None or type(owner) is not list or not trace.counts_out_at_length(index):
+        return False
+    of_lists = bool(owner) and type(owner[0]) is list
+    if not (are_floats(owner) if of_lists or not reading else False) and not are_things(owner):
+        return False
+    want(owner)
+    return True
+
+
+def want(owner: list[Any]) -> None:
+    """It is to be one of rows, here or before the loops around that would be long."""
+    trace = current()
+    assert trace is not None
+    around = trace.at_length[-1:]
+    if not all(trace.journal.made_since(owner, frame) for _, frame in around):
+        trace.wanted.append(owner)
+        raise fail(JitadTypeError, "a traced number can't become an index of this list")
+    into_rows(owner)  # an iteration has made it
+
+
+def into_rows(target: list[Any]) -> None:
+    """A list of numbers or of things, or of lists of numbers at every depth."""
+    if stretched(target) is None and (trace := current()) is not None:
+        trace.in_rows = True
+        for inner in target:
+            if type(inner) is list:
+                into_rows(inner)
+        lists.become_rows(target)
+
+
+def is_table(owner: list[Any]) -> bool:
+    """A list of lists of the same number of floats."""
+    return bool(owner) and type(owner[0]) is list and are_floats(owner)
+
+
+def are_floats(owner: list[Any]) -> bool:
+    """Floats, or lists of the same number of them: other kinds would become floats, too."""
+    inner = [v for v in owner if type(v) is list]
+    if inner:
+        return len({*map(len, inner)}) == 1 and len(inner) == len(owner) and all(
+            map(are_floats, inner))  # fmt: skip
+    return all(isinstance(v, (float, Leaf)) and type_of(v).dtype == "f8" for v in owner)
+
+
+# -- lists that a loop goes over ------------------------------------------------------------------
+
+
+def are_things(owner: Any) -> bool:
+    """Dicts, or objects of one class, made here, each once, whose numbers are of the same types."""
+    trace = current()
+    if trace is None or type(owner) is not list or len(owner) < 2:
+        return False
+    kind = type(owner[0])
+    if kind is not dict and (kind_of(owner[0]) is not None or kind.__module__ == "builtins"):
+        return False
+    if {*map(type, owner)} != {kind} or len({*map(id, owner)}) != len(owner):
+        return False
+    if not all(map(trace.journal.is_made, owner)):
+        return False
+    try:
+        forms = [element(snapshot(v)) for v in owner]
+    except Mismatch:
+        return False
+    return isinstance(forms[0], Record) and len({signature(f, {}) for f in forms}) == 1
+
+
+def gone_over(iterable: Any) -> list[list[Any]]:
+    """The lists of things that a loop is over, itself or by `enumerate` or `zip`."""
+    return [x for x in _parts(iterable) if isinstance(x, list) and are_things(x)]
+
+
+def _parts(iterable: Any) -> list[Any]:
+    if type(iterable) not in (enumerate, zip):
+        return [iterable]
+    given = iterable.__reduce__()[1]
+    inside = given[:1] if type(iterable) is enumerate else given
+    return [x.items if type(x) is Steady and not x.at else x for x in inside]
+
+
+def in_rows(iterable: Any) -> Any:
+    """What the loop is over, with such lists as ones of rows; anything else is what it is."""
+    found = gone_over(iterable)
+    for things in found:
+        if stretched(things) is None:
+            want(things)
+    if not found or type(iterable) not in (enumerate, zip):
+        return iterable
+    parts = _parts(iterable)
+    if type(iterable) is zip:
+        return zip_(*parts)
+    return enumerate_(parts[0], iterable.__reduce__()[1][1])

@@ -1,0 +1,491 @@
+"""Do long loops over lists of objects and dicts stay loops, whatever other names these have?
+
+Such a list becomes one of rows, of which elements are copies: each write must reach what other
+names hold, or be refused, and then the loop is written out.
+"""
+
+import copy
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from jitad import jit, jit_grad
+
+N = 24
+X = np.array([0.3137, 0.7291, -0.2173])
+
+
+class P:
+    def __init__(self, x, v=0.0, m=1.0):
+        self.x, self.v, self.m, self.n = x, v, m, 0
+
+    def kick(self, a):
+        self.v += a
+        self.n += 1
+
+    def move(self, dt):
+        self.x += dt * self.v
+
+
+@dataclass
+class Cell:
+    x: float
+    w: float = 1.0
+    tag: str = "a"
+
+
+class Slotted:
+    __slots__ = ("x", "y")
+
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+
+class Vec:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __add__(self, other):
+        return Vec(self.x + other.x, self.y + other.y)
+
+    def __sub__(self, other):
+        return Vec(self.x - other.x, self.y - other.y)
+
+    def __mul__(self, k):
+        return Vec(self.x * k, self.y * k)
+
+    def squared(self):
+        return self.x**2 + self.y**2
+
+
+class Body:
+    def __init__(self, p, v):
+        self.p, self.v = p, v
+
+
+def made(x, n=N):
+    return [P(x[i % len(x)] + 0.1 * i) for i in range(n)]
+
+
+def pull(p, q):
+    return 0.01 * math.sin(q.x - p.x)
+
+
+def each_pulls_each(x, n=N):
+    ps = made(x, n)
+    for _ in range(5):
+        for p in ps:
+            for q in ps:
+                if q is not p:
+                    p.kick(pull(p, q))
+        for p in ps:
+            p.move(0.1)
+    return sum(p.x * p.v for p in ps)
+
+
+def by_numbers(x, n=N):
+    ps = [Slotted(x[i % 3] * i, 0.0) for i in range(n)]
+    for i in range(n):
+        for j in range(i):
+            a, b = ps[i], ps[j]
+            d = math.tanh(a.x - b.x)
+            a.y += d
+            b.y -= d * 0.5
+            a.x, b.x = a.x + 0.01 * b.y, b.x - 0.01 * a.y
+    return sum(p.x * p.y for p in ps)
+
+
+def perhaps_one(x, n=N):
+    ps = [Slotted(x[i % 3] * i, 0.0) for i in range(n)]
+    for i in range(n):
+        for j in range(n):
+            a, b = ps[i], ps[j]
+            a.y = 0.9 * a.y + 0.1 * b.x
+            b.x = 0.5 * b.x + 0.2 * a.y
+            a.y += 0.1 * b.x * b.y
+    return sum(p.x * p.y for p in ps)
+
+
+def three_neighbours(x, n=N):
+    ps = [Slotted(x[i % 3] * i, 0.0) for i in range(n)]
+    for _ in range(20):
+        for i in range(1, n - 1):
+            left, c, right = ps[i - 1], ps[i], ps[i + 1]
+            c.y += 0.1 * (left.x - 2.0 * c.x + right.x)
+            left.y -= 0.01 * c.y
+            right.y -= 0.01 * c.y
+            c.x += 0.1 * c.y + 0.01 * left.y * right.y
+    return sum(p.x * p.y for p in ps)
+
+
+def of_lists_in_dicts(x, n=N):
+    ps = [{"pos": [x[0] * i, x[1]], "vel": [0.0, 0.1]} for i in range(n)]
+    for _ in range(5):
+        for p in ps:
+            for q in ps:
+                if q is not p:
+                    for k in range(2):
+                        p["vel"][k] += 0.01 * math.sin(q["pos"][k] - p["pos"][k])
+        for p in ps:
+            for k in range(2):
+                p["pos"][k] += 0.1 * p["vel"][k]
+    return sum(p["pos"][0] * p["vel"][1] for p in ps)
+
+
+def of_objects_in_objects(x, n=N):
+    ps = [Body(Vec(x[0] * i, x[1]), Vec(0.0, 0.1)) for i in range(n)]
+    for _ in range(5):
+        for p in ps:
+            f = Vec(0.0, 0.0)
+            for q in ps:
+                if q is p:
+                    continue
+                d = q.p - p.p
+                f = f + d * (1.0 / (d.squared() + 0.1))
+            p.v = p.v + f * 0.01
+        for p in ps:
+            p.p = p.p + p.v * 0.1
+    return sum(p.p.squared() * p.v.x for p in ps)
+
+
+def of_arrays_in_objects(x, n=N):
+    ps = [Body(np.array([x[0] * i, x[1]]), np.zeros(2)) for i in range(n)]
+    for _ in range(5):
+        for p in ps:
+            p.v = np.zeros(2)
+            for q in ps:
+                if q is p:
+                    continue
+                d = q.p - p.p
+                p.v = p.v + d / (d @ d + 0.1)
+        for p in ps:
+            p.p = p.p + p.v * 0.01
+    return sum(np.sum(p.p * p.v) for p in ps)
+
+
+def by_enumerate_and_zip(x, n=N):
+    ps = made(x, n)
+    for _ in range(5):
+        pulls = []
+        for i, p in enumerate(ps):
+            a = 0.0
+            for j, q in enumerate(ps):
+                if i != j:
+                    a += pull(p, q)
+            pulls.append(a)
+        for p, a in zip(ps, pulls):
+            p.kick(a)
+            p.move(0.1)
+    return sum(p.x * p.v for p in ps)
+
+
+def under_conditions(x, n=N):
+    ps = made(x, n)
+    for _ in range(5):
+        for p in ps:
+            for q in ps:
+                if q.x > p.x:
+                    p.v += 0.01
+                elif q is not p:
+                    q.v -= 0.02 * p.x
+                else:
+                    p.x *= 1.01
+    return sum(p.x * p.v for p in ps)
+
+
+def both_by_numbers_in_place(x, n=N):
+    ps = made(x, n)
+    for _ in range(5):
+        for i in range(n):
+            for j in range(n):
+                ps[i].v += pull(ps[i], ps[j])
+                ps[j].x += 0.001 * ps[i].v
+    return sum(p.x * p.v for p in ps)
+
+
+def beside_copies(x, n=N):
+    ps = made(x, n)
+    for _ in range(5):
+        old = [copy.copy(p) for p in ps]
+        for p, o in zip(ps, old):
+            for q in old:
+                p.kick(pull(o, q))
+            p.move(0.1)
+    return sum(p.x * p.v for p in ps)
+
+
+def which_count(x, n=N):
+    ps = made(x, n)
+    for _ in range(5):
+        for p in ps:
+            for q in ps:
+                if q.x > p.x:
+                    p.kick(0.01)
+    return sum(p.x * p.v * p.n for p in ps) + ps[3].n
+
+
+LOOPS = [
+    each_pulls_each,
+    by_numbers,
+    perhaps_one,
+    three_neighbours,
+    of_lists_in_dicts,
+    of_objects_in_objects,
+    of_arrays_in_objects,
+    by_enumerate_and_zip,
+    under_conditions,
+    both_by_numbers_in_place,
+    beside_copies,
+    which_count,
+]
+
+
+def check(f, *sizes):
+    value, gradient = jit(f, fallback=False)(X, *sizes), jit_grad(f, fallback=False)(X, *sizes)
+    assert value == pytest.approx(f(X.copy(), *sizes), rel=1e-9)
+    steps = 1e-6 * np.eye(len(X))
+    differences = [(f(X + h, *sizes) - f(X - h, *sizes)) / 2e-6 for h in steps]
+    np.testing.assert_allclose(gradient, differences, rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("f", LOOPS)
+def test_loops(f):
+    check(f)
+
+
+@pytest.mark.parametrize("f", LOOPS)
+def test_how_long_they_are_does_not_count(f):
+    def size(n):
+        g = jit_grad(lambda x: f(x, n), fallback=False)
+        g(X)
+        return g.tape("traced").count("\n")
+
+    assert size(2 * N) == size(N)
+
+
+def by_its_first_name(x):
+    ps = made(x)
+    first = ps[0]
+    for _ in range(10):
+        for p in ps:
+            for q in ps:
+                if q is not p:
+                    p.kick(pull(p, q))
+        for p in ps:
+            p.move(0.1)
+    return first.x * first.v + ps[-1].x
+
+
+def written_by_its_first_name(x):
+    ps = made(x)
+    first = ps[0]
+    for p in ps:
+        for q in ps:
+            p.kick(pull(p, q))
+    first.x = 5.0 * x[0]
+    return sum(p.x * p.v for p in ps)
+
+
+def written_by_its_first_name_in_the_loop(x):
+    ps = made(x)
+    sun = P(x[0], m=3.0)
+    ps.append(sun)
+    for p in ps:
+        for q in ps:
+            p.kick(pull(p, q))
+            sun.v += 0.001 * q.x
+    return sum(p.x * p.v for p in ps) + sun.v
+
+
+def twice_in_the_list(x):
+    ps = made(x)
+    ps.append(ps[0])
+    for p in ps:
+        for q in ps:
+            p.kick(pull(p, q))
+    return sum(p.x * p.v for p in ps)
+
+
+def in_two_lists(x):
+    ps = made(x)
+    qs = ps[::2]
+    for p in ps:
+        for q in qs:
+            p.kick(pull(p, q))
+            q.x += 0.001
+    return sum(p.x * p.v for p in ps)
+
+
+def the_best_one_is_kept(x):
+    ps = made(x)
+    best = ps[0]
+    for p in ps:
+        p.v = sum(pull(p, q) for q in ps)
+        if p.v > best.v:
+            best = p
+    best.x = 10.0
+    return sum(p.x * p.v for p in ps) + best.v
+
+
+def others_in_their_places(x):
+    ps = made(x)
+    for i in range(N):
+        p = ps[i]
+        for q in ps:
+            p.kick(pull(p, q))
+        ps[i] = P(p.x * 2.0, p.v)
+        p.v = 100.0
+    return sum(p.x * p.v for p in ps)
+
+
+def changing_places(x):
+    ps = made(x)
+    for i in range(N - 1):
+        p = ps[i]
+        for q in ps:
+            p.kick(pull(p, q))
+        ps[i], ps[i + 1] = ps[i + 1], ps[i]
+        p.v *= 1.1
+    return sum(k * p.x * p.v for k, p in enumerate(ps))
+
+
+def changing_places_in_an_inner_loop(x):
+    ps = made(x)
+    for i in range(N - 1):
+        p = ps[i]
+        for j in range(i, N - 1):
+            p.kick(pull(p, ps[j]))
+            ps[j], ps[j + 1] = ps[j + 1], ps[j]
+    return sum(k * p.x * p.v for k, p in enumerate(ps))
+
+
+def sorted_in_the_loop(x):
+    ps = made(x)
+    for _ in range(6):
+        for p in ps:
+            for q in ps:
+                p.kick(pull(p, q))
+        ps.sort(key=lambda p: -p.v)
+        ps[0].x += 1.0
+    return sum(k * p.x * p.v for k, p in enumerate(ps))
+
+
+def taken_out_in_the_loop(x):
+    ps = made(x)
+    for _ in range(N - 2):
+        p = ps[0]
+        for q in ps:
+            q.kick(pull(p, q))
+        ps.pop(0)
+        p.v += 1.0
+    return sum(p.x * p.v for p in ps)
+
+
+def ints_and_floats(x):
+    ps = [Cell(x[0] * i, i) for i in range(N)]
+    for p in ps:
+        for q in ps:
+            p.x += pull(p, q) * q.w
+        p.w = p.w + 1
+    return sum(p.x * p.w for p in ps) + (1.0 if isinstance(ps[0].w, int) else 0.0)
+
+
+def ints_that_become_floats(x):
+    ps = [Cell(x[0] * i, 0) for i in range(N)]
+    for p in ps:
+        for q in ps:
+            p.x += pull(p, q) * q.w
+        p.w = 0.5 * p.x
+    return sum(p.x * p.w for p in ps)
+
+
+def texts(x):
+    ps = [Cell(x[0] * i, 1.0, "ab"[i % 2]) for i in range(N)]
+    s = 0.0
+    for p in ps:
+        for q in ps:
+            if p.tag != q.tag:
+                p.x += pull(p, q)
+            elif p.tag == "a":
+                s += q.x
+    return sum(p.x for p in ps) + s
+
+
+def in_a_dict_too(x):
+    ps = made(x)
+    named = {"first": ps[0], "last": ps[-1]}
+    for p in ps:
+        for q in ps:
+            p.kick(pull(p, q))
+    named["first"].x += named["last"].v
+    return sum(p.x * p.v for p in ps)
+
+
+def each_knows_the_next(x):
+    ps = made(x)
+    for k in range(N - 1):
+        ps[k].next = ps[k + 1]
+    ps[-1].next = ps[0]
+    for _ in range(10):
+        for p in ps:
+            p.v += 0.1 * (p.next.x - p.x)
+        for p in ps:
+            p.move(0.1)
+    return sum(p.x * p.v for p in ps)
+
+
+def arrays_written_in_place(x):
+    ps = [Body(np.array([x[0] * i, x[1]]), np.zeros(2)) for i in range(N)]
+    for _ in range(3):
+        for p in ps:
+            p.v[:] = 0.0
+            for q in ps:
+                if q is not p:
+                    p.v += (q.p - p.p) / (1.0 + (q.p - p.p) @ (q.p - p.p))
+        for p in ps:
+            p.p += p.v * 0.01
+    return sum(np.sum(p.p * p.v) for p in ps)
+
+
+def the_first_beyond(x):
+    ps = made(x)
+
+    def find(v):
+        for p in ps:
+            if p.x > v:
+                return p
+        return ps[-1]
+
+    for k in range(30):
+        p = find(0.1 * k)
+        p.x -= 0.05 * p.x
+    return sum(p.x for p in ps)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        by_its_first_name,
+        written_by_its_first_name,
+        written_by_its_first_name_in_the_loop,
+        twice_in_the_list,
+        in_two_lists,
+        the_best_one_is_kept,
+        others_in_their_places,
+        changing_places,
+        changing_places_in_an_inner_loop,
+        sorted_in_the_loop,
+        taken_out_in_the_loop,
+        ints_and_floats,
+        ints_that_become_floats,
+        texts,
+        in_a_dict_too,
+        each_knows_the_next,
+        arrays_written_in_place,
+        the_first_beyond,
+    ],
+)
+def test_other_names(f):
+    check(f)
