@@ -13,7 +13,7 @@ from jitad.errors import JitadTypeError
 from jitad.tape.build import Leaf
 from jitad.trace.containers import lists
 from jitad.trace.containers.grown import element
-from jitad.trace.containers.iterables import enumerate_, zip_
+from jitad.trace.containers.iterables import Together, enumerate_, zip_
 from jitad.trace.containers.steady import Steady
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.containers.writing import kind_of
@@ -57,6 +57,7 @@ def into_rows(target: list[Any]) -> None:
     """A list of numbers or of things, or of lists of numbers at every depth."""
     if stretched(target) is None and (trace := current()) is not None:
         trace.in_rows = True
+        trace.needless |= trace.insight.long  # which may be written out, should that not do
         for inner in target:
             if type(inner) is list:
                 into_rows(inner)
@@ -122,5 +123,6 @@ def in_rows(iterable: Any) -> Any:
         return iterable
     parts = _parts(iterable)
     if type(iterable) is zip:
-        return zip_(*parts)
+        together = zip_(*parts)
+        return together.whole() if type(together) is Together else together
     return enumerate_(parts[0], iterable.__reduce__()[1][1])
