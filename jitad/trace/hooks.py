@@ -33,6 +33,7 @@ from jitad.trace.calls import HERE, call, special
 from jitad.trace.comparisons import looks_into
 from jitad.trace.containers import gathered, keyed, lists, partial, tabled
 from jitad.trace.containers.gathered import set_of
+from jitad.trace.containers.in_rows import get_part
 from jitad.trace.containers.iterables import leave
 from jitad.trace.containers.keyed import made
 from jitad.trace.containers.listed import SETS, inside, listed
@@ -99,16 +100,15 @@ from jitad.values.python_functions import python_type
 from jitad.values.ranges import Range
 from jitad.values.stand_ins import StandIn, adopt
 
-attempt = Attempt
-for_, while_ = loops.for_, loops.while_
+attempt, for_, while_ = Attempt, loops.for_, loops.while_
 And, Or = both, either
 HERE.update(STAND_INS)  # which call, too
 
 __all__ = [
     "And", "Is", "IsNot", "Or", "append", "attempt", "bound", "call", "catches", "cause", "choose",
     "compared", "del_attr", "del_item", "delegated", "displayed", "entering", "f_string", "for_",
-    "free", "get_attr", "get_item", "glob", "if_", "imported", "items", "listed_with", "local",
-    "looked_into", "made", "mapping", "matched", "note_cell", "note_global", "own", "part",
+    "free", "get_attr", "get_item", "get_part", "glob", "if_", "imported", "items", "listed_with",
+    "local", "looked_into", "made", "mapping", "matched", "note_cell", "note_global", "own", "part",
     "pattern_class", "pick_locals", "raise_", "rethrow", "rethrow_known", "rethrow_through",
     "set_attr", "set_item", "set_of", "starred", "surely", "swallowed", "swap", "thrown",
     "tuple_with", "unpack", "while_",

@@ -226,7 +226,61 @@ def which_count(x, n=N):
     return sum(p.x * p.v * p.n for p in ps) + ps[3].n
 
 
+def with_those_behind(x, n=N):
+    ps = made(x, n)
+    for _ in range(5):
+        for i, p in enumerate(ps):
+            for q in ps[i + 1 :]:
+                a = pull(p, q)
+                p.v += a
+                q.v -= a
+        for p in ps:
+            p.move(0.1)
+    return sum(p.x * p.v for p in ps)
+
+
+def beside_the_next(x, n=N):
+    ps = made(x, n)
+    for _ in range(9):
+        for left, c, right in zip(ps[:-2], ps[1:-1], ps[2:]):
+            c.v += 0.1 * (left.x - 2.0 * c.x + right.x)
+            left.v -= 0.01 * c.v
+        for p in ps[1:-1]:
+            p.move(0.1)
+        for k, p in enumerate(ps[::-1]):
+            p.x *= 1.0 - 0.001 * k
+    return sum(k * p.x * p.v for k, p in enumerate(ps))
+
+
+def sums_over_slices(x, n=N):
+    ps = made(x, n)
+    for _ in range(6):
+        for i, p in enumerate(ps):
+            p.v += sum(pull(p, q) for q in ps[i + 1 :]) - sum([pull(p, q) for q in ps[:i]])
+        for p in ps:
+            p.move(0.01)
+    return sum(k * p.x * p.v for k, p in enumerate(ps))
+
+
+def until_one_is_behind(x, n=N):
+    ps = made(x, n)
+    for _ in range(6):
+        for i, p in enumerate(ps):
+            for q in ps[i + 1 :]:
+                if q.x < p.x:
+                    break
+                q.v += 0.01
+                p.v -= 0.01 * q.x
+        for p in ps:
+            p.move(0.1)
+    return sum(k * p.x * p.v for k, p in enumerate(ps))
+
+
 LOOPS = [
+    with_those_behind,
+    beside_the_next,
+    sums_over_slices,
+    until_one_is_behind,
     each_pulls_each,
     by_numbers,
     perhaps_one,
@@ -327,6 +381,37 @@ def the_best_one_is_kept(x):
             best = p
     best.x = 10.0
     return sum(p.x * p.v for p in ps) + best.v
+
+
+def appended_beside_a_slice(x):
+    ps = made(x)
+    for p in ps[1:]:
+        for q in ps[1:]:
+            q.v += 0.001 * p.x
+        ps.append(P(p.x))
+    return sum(k * p.x * p.v for k, p in enumerate(ps))
+
+
+def others_beside_a_slice(x):
+    ps = made(x)
+    for _ in range(6):
+        for k, p in enumerate(ps[1:]):
+            p.v += 0.1 * p.x
+            ps[k + 1] = P(p.x + 0.1 * p.v)
+            p.v += 1.0
+    return sum(k * p.x * p.v for k, p in enumerate(ps))
+
+
+def a_slice_that_is_kept(x):
+    ps = made(x)
+    tail = ps[3:]
+    for _ in range(6):
+        for p in ps:
+            for q in tail:
+                q.kick(pull(p, q))
+        for p in tail:
+            p.move(0.1)
+    return sum(k * p.x * p.v for k, p in enumerate(ps))
 
 
 def others_in_their_places(x):
@@ -473,6 +558,9 @@ def the_first_beyond(x):
         twice_in_the_list,
         in_two_lists,
         the_best_one_is_kept,
+        appended_beside_a_slice,
+        others_beside_a_slice,
+        a_slice_that_is_kept,
         others_in_their_places,
         changing_places,
         changing_places_in_an_inner_loop,

@@ -315,6 +315,7 @@ def in_an_iteration_and_read_there(x):
 
 
 WRITTEN = [
+    elements_of_a_slice,
     an_element_read_before,
     an_element_from_before_the_loop,
     a_stale_element_put_back,
@@ -341,7 +342,6 @@ REFUSED = [
     an_element_appended_in_the_loop,
     elements_in_tuples_of_another,
     elements_kept_in_another,
-    elements_of_a_slice,
     elements_kept_under_a_condition,
     a_list_from_before_by_its_name,
     a_part_of_a_stale_element,
@@ -370,6 +370,63 @@ def objects(x):
         if v > 0.0:
             ps.append(P(v, 1.0))
     return ps
+
+
+def elements_of_a_slice_that_is_kept(x):
+    rows = grown(x)
+    part = rows[1:]
+    for r in part:
+        r[0] = 9.0 * x[0]
+    return sum(r[0] ** 2 for r in rows)
+
+
+def taken_out_in_a_loop_over_a_slice(x):
+    rows = grown(x)
+    for r in rows[1:]:
+        r[0] += rows.pop(0)[0]
+    return sum(r[0] ** 2 for r in rows)
+
+
+def put_in_a_loop_over_a_slice(x):
+    rows = grown(x)
+    for k, r in enumerate(rows[1:]):
+        rows[k + 1] = [x[0], 2.0]
+        r[0] += 1.0
+    return sum(r[0] ** 2 for r in rows)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        elements_of_a_slice_that_is_kept,
+        taken_out_in_a_loop_over_a_slice,
+        put_in_a_loop_over_a_slice,
+    ],
+)
+def test_a_slice_that_is_not_what_the_list_is(f):
+    with pytest.raises(JitadError, match=r"became an element of|in a loop over a slice"):
+        jitad.jit_grad(f, fallback=False)(X)
+
+
+def appended_in_a_loop_over_a_slice(x):
+    rows = grown(x)
+    for r in rows[1:]:
+        rows.append([r[0] * x[1], 1.0])
+        r[0] += 1.0
+    return sum(r[0] ** 2 for r in rows)
+
+
+def by_a_function_of_the_users(x):
+    def enumerate(rows):
+        return [(1.0, r) for r in rows[:1]] + [(2.0, rows[-1])]
+
+    rows = grown(x)
+    return sum(k * r[0] for k, r in enumerate(rows[1:]))
+
+
+@pytest.mark.parametrize("f", [appended_in_a_loop_over_a_slice, by_a_function_of_the_users])
+def test_a_slice_that_is_there_for_a_loop(f):
+    test_written(f)
 
 
 EQUAL = [

@@ -7,22 +7,28 @@ rolled.  They become such before the outermost loop that would be long (`Unrolle
 
 from __future__ import annotations
 
+from operator import is_
 from typing import Any
 
-from jitad.errors import JitadTypeError
+from jitad.errors import JitadError, JitadTypeError
 from jitad.tape.build import Leaf
 from jitad.trace.containers import lists
 from jitad.trace.containers.grown import element
-from jitad.trace.containers.iterables import Together, enumerate_, zip_
+from jitad.trace.containers.iterables import Counted, Together, enumerate_, zip_
 from jitad.trace.containers.steady import Steady
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.containers.writing import kind_of
+from jitad.trace.containers.writtenback import MOVED, is_mutable
 from jitad.trace.joins.forms import Record
 from jitad.trace.joins.join import signature
 from jitad.trace.joins.mismatch import Mismatch
 from jitad.trace.joins.snapshot import snapshot
 from jitad.trace.ongoing import current
+from jitad.values import extents
+from jitad.values.indexing import parse
 from jitad.values.kind import fail, type_of
+from jitad.values.stale import check_thing
+from jitad.values.views import Range
 
 # -- lists that a loop counts in ------------------------------------------------------------------
 
@@ -100,6 +106,44 @@ def are_things(owner: Any) -> bool:
     return isinstance(forms[0], Record) and len({signature(f, {}) for f in forms}) == 1
 
 
+def get_part(owner: Any, index: slice, *around: Any) -> Any:
+    """owner[a:b] for a loop alone, or for one of these functions that a loop is over."""
+    from jitad.trace.places import get_item  # which asks here
+
+    trace = current()
+    alone = all(f in (enumerate, zip) for f in around)
+    if trace is None or not alone or type(owner) is not list:
+        return get_item(owner, index)
+    stretch = stretched(owner)
+    if stretch is not None and is_mutable(stretch.element):
+        return view(owner, index)
+    out = get_item(owner, index)
+    if type(out) is list and stretched(out) is None:
+        trace.slices[id(out)] = out, owner, index
+    return out
+
+
+def view(owner: list[Any], index: slice) -> Counted:
+    """Part of a list, for a loop over it.  Its elements are those of the list, at their places."""
+    trace, stretch = current(), stretched(owner)
+    assert trace is not None and stretch is not None
+    (entry,) = parse(index, (stretch.count,))
+    assert isinstance(entry, Range)
+    moves = trace.moves
+
+    def item(k: Any) -> Any:
+        check_thing(owner)
+        if trace.moves != moves:  # a slice has what was there before
+            raise fail(JitadError, MOVED, "Loop over a copy: for x in list(xs[a:b]).")
+        return lists.read(owner, extents.add(entry.start, extents.mul(k, entry.step)))
+
+    def ended(early: Any) -> None:
+        if trace.moves != moves and early is not True:
+            raise fail(JitadError, MOVED, "Loop over a copy: for x in list(xs[a:b]).")
+
+    return Counted(entry.count, item, (0, entry.count, 1), None, ended)
+
+
 def gone_over(iterable: Any) -> list[list[Any]]:
     """The lists of things that a loop is over, itself or by `enumerate` or `zip`."""
     return [x for x in _parts(iterable) if isinstance(x, list) and are_things(x)]
@@ -113,15 +157,30 @@ def _parts(iterable: Any) -> list[Any]:
     return [x.items if type(x) is Steady and not x.at else x for x in inside]
 
 
+def _sliced(part: Any) -> tuple[list[Any], slice] | None:
+    """The list that things are a slice of, as it is now."""
+    trace = current()
+    found = trace.slices.get(id(part)) if trace is not None else None
+    if found is None or stretched(found[1]) is not None:
+        return None
+    _, owner, index = found
+    now = owner[index]
+    return (owner, index) if len(now) == len(part) and all(map(is_, now, part)) else None
+
+
 def in_rows(iterable: Any) -> Any:
     """What the loop is over, with such lists as ones of rows; anything else is what it is."""
     found = gone_over(iterable)
-    for things in found:
-        if stretched(things) is None:
-            want(things)
-    if not found or type(iterable) not in (enumerate, zip):
+    if not found:
         return iterable
-    parts = _parts(iterable)
+    slices = {id(x): s for x in found if (s := _sliced(x)) is not None}
+    for x in found:
+        owner, _ = slices.get(id(x), (x, None))
+        if stretched(owner) is None:
+            want(owner)
+    parts = [view(*slices[id(x)]) if id(x) in slices else x for x in _parts(iterable)]
+    if type(iterable) not in (enumerate, zip):
+        return parts[0]
     if type(iterable) is zip:
         together = zip_(*parts)
         return together.whole() if type(together) is Together else together

@@ -30,8 +30,8 @@ from jitad.values.number import bind
 from jitad.values.stale import check_object
 
 MOVED = (
-    "a list gets shorter, or its elements other places, in a loop in which one of them is written "
-    "that was read before the loop"
+    "a list gets shorter, or its elements other places, in a loop over a slice of it, or one in "
+    "which an element is written that was read before the loop"
 )
 
 
@@ -65,6 +65,7 @@ def moved(trace: Trace, element: Form) -> None:
     if not trace.relied_on.isdisjoint(trace.rolling):  # the next iteration would be wrong
         raise fail(JitadError, MOVED, "Keep its number, and read it again: list[k].")
     trace.homes.clear()
+    trace.moves += 1
 
 
 def became_element(thing: Any, owner: Any, place: Any, path: tuple[int, ...]) -> None:

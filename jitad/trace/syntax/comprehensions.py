@@ -15,6 +15,7 @@ import itertools
 from collections.abc import Callable
 
 from jitad.trace.syntax.exits import _at
+from jitad.trace.syntax.passing import in_passing
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -130,7 +131,7 @@ class Hoist(ast.NodeTransformer):
     ) -> ast.AST:  # fmt: skip
         name = f"_jcomp{next(self.count)}"
         generators = comp.generators  # type: ignore[attr-defined]
-        outermost = generators[0].iter
+        outermost = in_passing(generators[0].iter)
         generators[0].iter = ast.Name("_jiter", ast.Load())
         body = act
         for g in reversed(generators):

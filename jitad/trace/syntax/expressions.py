@@ -14,6 +14,7 @@ from typing import Any
 from jitad.trace.syntax import names as of
 from jitad.trace.syntax.exits import _at
 from jitad.trace.syntax.hooked import hook, hook_of
+from jitad.trace.syntax.passing import functions_around, in_passing
 
 # hooks that handlers become, written before the rewriting
 ATTEMPTS = ("catches", "thrown", "raise_", "rethrow", "rethrow_known", "rethrow_through")
@@ -154,7 +155,14 @@ class Expressions(ast.NodeTransformer):
         return _at(hook("get_attr", owner, ast.Constant(node.attr)), node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        return _at(hook("get_item", self.visit(node.value), self.index(node.slice)), node)
+        around, parts = functions_around(node), [self.visit(node.value), self.index(node.slice)]
+        if around is not None:
+            return _at(hook("get_part", *parts, *(_at(a, node) for a in around)), node)
+        return _at(hook("get_item", *parts), node)
+
+    def iterated(self, node: ast.expr) -> ast.expr:
+        """What a loop is over."""
+        return self.visit(in_passing(node))
 
     def index(self, node: ast.expr) -> ast.expr:
         match node:

@@ -227,7 +227,7 @@ class Hooking(Expressions):
         names = [
             n for n in self.changed([s.target, *s.body]) if n in self.live.head[s]
         ]
-        return self.loop(s, "for_", [self.visit(s.iter)], [arrive, *s.body], names, item)
+        return self.loop(s, "for_", [self.iterated(s.iter)], [arrive, *s.body], names, item)
 
     def visit_While(self, s: ast.While) -> list[ast.stmt]:
         go = s.test.id  # type: ignore[attr-defined]  # a name, since exits were lowered
