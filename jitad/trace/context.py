@@ -149,7 +149,7 @@ class Trace:
         self.sharing = False
         self.written_back: set[Pos] = set()
         self.relied_on: set[Pos] = set()
-        self.moves = 0  # how often elements of such lists have changed their places
+        self.moves: list[Any] = []  # lists whose elements have changed their places
         self.slices: dict[int, tuple[list[Any], list[Any], slice]] = {}  # there for loops alone
         # which calls of functions that keep their results are told apart, and what they keep
         self.keeping: dict[tuple[Any, ...], int] = {}

@@ -18,7 +18,7 @@ from jitad.trace.containers.iterables import Counted, Together, enumerate_, zip_
 from jitad.trace.containers.steady import Steady
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.containers.writing import kind_of
-from jitad.trace.containers.writtenback import MOVED, is_mutable
+from jitad.trace.containers.writtenback import MOVED, are_two, is_mutable
 from jitad.trace.joins.forms import Record
 from jitad.trace.joins.join import signature
 from jitad.trace.joins.mismatch import Mismatch
@@ -129,17 +129,21 @@ def view(owner: list[Any], index: slice) -> Counted:
     assert trace is not None and stretch is not None
     (entry,) = parse(index, (stretch.count,))
     assert isinstance(entry, Range)
-    moves = trace.moves
+    before = len(trace.moves)
+
+    def stays() -> None:
+        """A slice has what was there when it was made."""
+        if not all(are_two(trace, x, owner) for x in trace.moves[before:]):
+            raise fail(JitadError, MOVED, "Loop over a copy: for x in list(xs[a:b]).")
 
     def item(k: Any) -> Any:
         check_thing(owner)
-        if trace.moves != moves:  # a slice has what was there before
-            raise fail(JitadError, MOVED, "Loop over a copy: for x in list(xs[a:b]).")
+        stays()
         return lists.read(owner, extents.add(entry.start, extents.mul(k, entry.step)))
 
     def ended(early: Any) -> None:
-        if trace.moves != moves and early is not True:
-            raise fail(JitadError, MOVED, "Loop over a copy: for x in list(xs[a:b]).")
+        if early is not True:
+            stays()
 
     return Counted(entry.count, item, (0, entry.count, 1), None, ended)
 

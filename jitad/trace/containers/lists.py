@@ -164,7 +164,7 @@ def put(target: Any, index: Any, value: Any) -> None:
             run(as_written.put_steps, target, start, count, step, _once(target, value))
         return
     k = place(stretch, index, "list assignment index")
-    writtenback.moved(_trace(), _of(target).element)
+    writtenback.moved(_trace(), target)
     put_back(target, k, value)
 
 
@@ -208,7 +208,7 @@ def call_list(values: Any) -> Any:
 
 def _put_slice(target: list[Any], start: Any, count: Any, values: Any) -> None:
     """Other elements in the place of some."""
-    writtenback.moved(_trace(), _of(target).element)
+    writtenback.moved(_trace(), target)
     later = sliced(target, slice(extents.add(start, count), None))
     stretch = _of(target)
     note(target)
@@ -311,7 +311,7 @@ def pop(target: list[Any], index: Any = -1) -> Any:
     if not stretch.stores or not isinstance(index, Leaf):
         require(bind("gt", stretch.count, 0), JitadIndexError, "pop from empty list")
     k = place(stretch, index, "pop index")
-    writtenback.moved(_trace(), _of(target).element)
+    writtenback.moved(_trace(), target)
     out = read_row(b, stretch, k)
     note(target)
     if isinstance(index, Leaf) or index != -1:
@@ -331,7 +331,7 @@ def extend(target: list[Any], values: Any) -> None:
 
 
 def clear(target: list[Any]) -> None:
-    writtenback.moved(_trace(), _of(target).element)
+    writtenback.moved(_trace(), target)
     note(target)
     target.clear()
 
@@ -340,7 +340,7 @@ def sort(target: list[Any], *, key: Any = None, reverse: Any = False) -> None:
     from jitad.trace.containers.listcalls import sorted_  # which makes a new list
 
     new = sorted_(target, key, reverse)
-    writtenback.moved(_trace(), _of(target).element)
+    writtenback.moved(_trace(), target)
     note(target)
     target[0] = new[0]
 

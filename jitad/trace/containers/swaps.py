@@ -43,7 +43,7 @@ def _swap_rows(trace: Trace, owner: list[Any], i: Any, j: Any) -> None:
     stretch = stretched(owner)
     assert stretch is not None
     i, j = (place(stretch, k) for k in (i, j))
-    moved(trace, stretch.element)
+    moved(trace, owner)
     note(owner)
     for store in stretch.stores:
         first, second = _now(store[i]), _now(store[j])

@@ -58,14 +58,15 @@ def came_from(trace: Trace, element: Any, target: Any, place: Any) -> None:
         trace.journal.made(part)
 
 
-def moved(trace: Trace, element: Form) -> None:
-    """Elements of this form are at other places from now on, or gone."""
-    if not is_mutable(element):
+def moved(trace: Trace, target: Any) -> None:
+    """Elements of the list are at other places from now on, or gone."""
+    stretch = stretched(target)
+    if stretch is None or not is_mutable(stretch.element):
         return
     if not trace.relied_on.isdisjoint(trace.rolling):  # the next iteration would be wrong
         raise fail(JitadError, MOVED, "Keep its number, and read it again: list[k].")
     trace.homes.clear()
-    trace.moves += 1
+    trace.moves.append(target)
 
 
 def became_element(thing: Any, owner: Any, place: Any, path: tuple[int, ...]) -> None:
@@ -104,7 +105,7 @@ def _origins(trace: Trace, thing: Any) -> set[int]:
     return out
 
 
-def _are_two(trace: Trace, a: Any, b: Any) -> bool:
+def are_two(trace: Trace, a: Any, b: Any) -> bool:
     """Are these surely two lists?  Then no element is in both, as long as none is shared."""
     if any(map(trace.journal.is_held, (a, b))):  # they are elements themselves
         return False
@@ -160,7 +161,7 @@ def one_element(a: Any, b: Any) -> Any:
     p, q = _home(trace, a), _home(trace, b)
     if trace is None or p is None or q is None or p.element is not a or q.element is not b:
         return None
-    if p.target is not q.target and not _are_two(trace, p.target, q.target):
+    if p.target is not q.target and not are_two(trace, p.target, q.target):
         return None
     for home in (p, q):
         _rely(trace, home)
@@ -218,7 +219,7 @@ def _others(trace: Trace, thing: Any, home: Home, mine: list[Any]) -> list[Home]
             its = _home(trace, other)
             if its is not None and its.target is home.target:
                 out[id(its.element)] = its
-            elif its is None or not _are_two(trace, its.target, home.target):
+            elif its is None or not are_two(trace, its.target, home.target):
                 journal.retire(other, STALE)
     return [*out.values()]
 
