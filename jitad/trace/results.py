@@ -18,6 +18,7 @@ from jitad.trace.around.captures import Captures
 from jitad.trace.around.paths import Path, Root
 from jitad.trace.containers.iterables import Counted
 from jitad.trace.containers.steady import Steady
+from jitad.trace.containers.stretch import stretched
 from jitad.trace.context import Trace
 from jitad.trace.joins.forms import Form, Keep, Maybe, OneOf, Record
 from jitad.trace.joins.join import extract
@@ -155,6 +156,9 @@ def there_before(trace: Trace, args: Any, made: Set[int]) -> Callable[[Any], Pat
     journal = trace.journal
     written = {key for key, slot in journal.frames[-1] if slot == "content"}
     own = made | (written and written & {id(x) for x in things_within(args, False)})
+    # of a list whose length only the kernel knows, its arrays are what it holds
+    lists = (stretched(w.target) for w in journal.written() if w.slot == "items")
+    own |= {id(s) for stretch in lists if stretch is not None for s in stretch.stores}
 
     def path_of(target: Any, thing: Any) -> Path | None:
         if thing is target or id(thing) in own:
