@@ -161,8 +161,19 @@ def arrays_and_lists(x):
     return slope + ps[0].a[1] + len(ps[-1].values) * ps[-1].values[0]
 
 
-PROGRAMS = [read_inside, read_before, another_one, in_a_long_loop, forces, again_and_again,
-            all_of_them, forward, one_in_the_other, under_a_condition, arrays_and_lists]  # fmt: skip
+PROGRAMS = [
+    read_inside,
+    read_before,
+    another_one,
+    in_a_long_loop,
+    forces,
+    again_and_again,
+    all_of_them,
+    forward,
+    one_in_the_other,
+    under_a_condition,
+    arrays_and_lists,
+]
 
 
 @pytest.mark.parametrize("f", PROGRAMS)
