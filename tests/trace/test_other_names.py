@@ -6,7 +6,8 @@ Each write must reach them, or be refused, and then the loops are written out.
 import numpy as np
 import pytest
 
-from tests.trace.test_lists_of_things import Body, Cell, N, P, check, made, pull
+from jitad import jit
+from tests.trace.test_lists_of_things import Body, Cell, N, P, X, check, made, pull
 
 
 def by_its_first_name(x):
@@ -237,6 +238,58 @@ def the_first_beyond(x):
         p = find(0.1 * k)
         p.x -= 0.05 * p.x
     return sum(p.x for p in ps)
+
+
+def gone_on_with(x):
+    ps = made(x)
+    it = enumerate(ps)
+    for k, p in it:
+        for q in ps:
+            p.v += 0.01 * k * q.x
+        if k == 5:
+            break
+    return sum(p.x * p.v for p in ps) + sum(k * p.x for k, p in it)
+
+
+def exhausted(x):
+    ps = made(x)
+    it = zip(ps, ps[2:])
+    for p, q in it:
+        for r in ps:
+            p.v += 0.01 * q.x * r.x
+    return sum(p.x * p.v for p in ps) + sum(p.x for p, _ in it)
+
+
+class Two:
+    def __index__(self):
+        return 2
+
+
+def by_an_index_of_the_users(x):
+    ps = made(x)
+    for p in ps[Two() :]:
+        for q in ps[: Two()]:
+            p.kick(pull(p, q))
+    return sum(p.x * p.v for p in ps)
+
+
+@pytest.mark.parametrize("f", [gone_on_with, exhausted, by_an_index_of_the_users])
+def test_what_is_gone_over(f):
+    check(f)
+
+
+def test_lists_of_other_lengths():
+    def f(x):
+        ps, qs = made(x), made(x, N - 1)
+        for p, q in zip(ps, qs, strict=True):
+            for r in qs:
+                p.v += 0.01 * q.x * r.x
+        return sum(p.x * p.v for p in ps)
+
+    with pytest.raises(ValueError, match="shorter"):
+        f(X)
+    with pytest.raises(ValueError):
+        jit(f, fallback=False)(X)
 
 
 @pytest.mark.parametrize(

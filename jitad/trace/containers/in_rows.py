@@ -14,7 +14,13 @@ from jitad.errors import JitadError, JitadTypeError
 from jitad.tape.build import Leaf
 from jitad.trace.containers import lists
 from jitad.trace.containers.grown import element
-from jitad.trace.containers.iterables import Counted, Together, enumerate_, zip_
+from jitad.trace.containers.iterables import (
+    Counted,
+    Together,
+    enumerate_,
+    leave,
+    zip_,
+)
 from jitad.trace.containers.steady import Steady
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.containers.writing import kind_of
@@ -108,7 +114,8 @@ def are_things(owner: Any) -> bool:
 
 def get_part(owner: Any, index: slice, *around: Any) -> Any:
     """owner[a:b] for a loop alone, or for one of these functions that a loop is over."""
-    from jitad.trace.places import get_item  # which asks here
+    from jitad.trace.containers.keyed import as_index  # which asks here
+    from jitad.trace.places import get_item
 
     trace = current()
     alone = all(f in (enumerate, zip) for f in around)
@@ -116,7 +123,7 @@ def get_part(owner: Any, index: slice, *around: Any) -> Any:
         return get_item(owner, index)
     stretch = stretched(owner)
     if stretch is not None and is_mutable(stretch.element):
-        return view(owner, index)
+        return view(owner, as_index(owner, index))
     out = get_item(owner, index)
     if type(out) is list and stretched(out) is None:
         trace.slices[id(out)] = out, owner, index
@@ -185,7 +192,10 @@ def in_rows(iterable: Any) -> Any:
     parts = [view(*slices[id(x)]) if id(x) in slices else x for x in _parts(iterable)]
     if type(iterable) not in (enumerate, zip):
         return parts[0]
-    if type(iterable) is zip:
-        together = zip_(*parts)
-        return together.whole() if type(together) is Together else together
-    return enumerate_(parts[0], iterable.__reduce__()[1][1])
+    if (trace := current()) is not None:
+        leave(trace.left, iterable)  # it is not gone over itself
+    _, given, *strict = iterable.__reduce__()
+    if type(iterable) is enumerate:
+        return enumerate_(parts[0], given[1])
+    together = zip_(*parts, strict=bool(strict))
+    return together.whole() if type(together) is Together else together
