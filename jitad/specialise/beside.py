@@ -43,10 +43,10 @@ def beside(tape: Tape) -> Tape:
 
 
 def _rewrite(block: Block, held: All) -> None:
-    out: list[Equation] = []
+    held, out = dict(held), list[Equation]()
     for e in block.equations:
         pairs = _pairs(e, held)
-        before, held = held, held | _after(e, pairs)
+        after = _after(e, pairs)
         slices = [_slice(e.outs, q, p, h, e) for q, (p, h) in pairs.items()]
         for b in e.blocks:
             if e.op == "for":
@@ -55,10 +55,11 @@ def _rewrite(block: Block, held: All) -> None:
                 b.params = [v for k, v in enumerate(b.params) if k - 1 not in pairs]
             if pairs:
                 b.results = _without(b.results, pairs)
-            _rewrite(b, before)
+            _rewrite(b, held)
         if pairs:
             e.ins = (*e.ins[:3], *_without(e.ins[3:], pairs)) if e.op == "for" else e.ins
             e.outs = tuple(_without(e.outs, pairs))
+        held.update(after)
         out += [e, *slices]
     block.equations = out
 
@@ -74,8 +75,9 @@ def _without(atoms: Any, pairs: Pairs) -> list[Any]:
 
 def _flow(block: Block, held: All) -> All:
     """What holds at the end of a block, given what holds before it."""
+    held = dict(held)
     for e in block.equations:
-        held = held | _after(e, _pairs(e, held))
+        held.update(_after(e, _pairs(e, held)))
     return held
 
 
@@ -94,6 +96,8 @@ def _after(e: Equation, pairs: Pairs) -> All:
 
 def _pairs(e: Equation, held: All) -> Pairs:
     """The rows that a loop carries, or branches leave, with their arrays."""
+    if sum(isinstance(v.type, Array) for v in e.outs) < 2:
+        return {}
     if e.op == "for":
         return _carried(e, held)
     return _left(e, held) if e.op == "if" else {}
@@ -117,8 +121,6 @@ def _carried(e: Equation, held: All) -> Pairs:
 def _left(e: Equation, held: All) -> Pairs:
     """Operands that a branch computes are not those of the other."""
     first, second = e.blocks
-    if not any(isinstance(v.type, Array) for v in e.outs):
-        return {}
     ends, found = _flow(second, held), Pairs()
     for q, p, h in _among(first.results, _flow(first, held)):
         if h.of(second.results, (p, q)) in ends:

@@ -47,11 +47,11 @@ def want_rows(owner: Any, index: Leaf, reading: bool = False) -> bool:
     trace = current()
     if trace is None or type(owner) is not list or not trace.counts_out_at_length(index):
         return False
-    of_lists = bool(owner) and type(owner[0]) is list
-    if not (are_floats(owner) if of_lists or not reading else False) and not are_things(owner):
-        return False
-    want(owner)
-    return True
+    counted = is_table(owner) if reading else are_floats(owner)
+    if counted or are_things(owner):
+        want(owner)
+        return True
+    return False
 
 
 def want(owner: list[Any]) -> None:

@@ -19,6 +19,7 @@ from jitad.trace.joins.forms import Form, Grown, Handle, Number, Record
 from jitad.trace.joins.join import signature
 from jitad.trace.joins.snapshot import _part, stretch_of
 from jitad.trace.joins.state import Arr, Num, Obj, Per, Rec, Snapshot
+from jitad.trace.joins.unify import same
 from jitad.trace.noting import note_attr
 from jitad.values.array import ArrayHandle
 
@@ -35,8 +36,8 @@ def unchanged(f: Form, now: Snapshot, last: Snapshot | None) -> Iterator[bool]:
     if isinstance(f, Grown) and _are_alike(f, now, last):
         yield from map(_same, now.parts[0].parts, last.parts[0].parts)  # type: ignore[union-attr]
         return
-    same = last is not None and _same(now, last)
-    yield from (same for _ in variables(f))
+    as_before = last is not None and _same(now, last)
+    yield from (as_before for _ in variables(f))
 
 
 def _are_alike(f: Grown, *lists: Snapshot | None) -> bool:
@@ -48,8 +49,6 @@ def _are_alike(f: Grown, *lists: Snapshot | None) -> bool:
 
 def _same(s: Snapshot, t: Snapshot) -> bool:
     match s, t:
-        case Num(x), Num(y):
-            return _one(x, y)
         case Arr(h, x), Arr(k, y):
             return h is k and _one(x, y)
         case Rec(), Rec():
@@ -57,9 +56,7 @@ def _same(s: Snapshot, t: Snapshot) -> bool:
             return alike and all(map(_same, s.parts, t.parts))
         case Per(a, p), Per(b, q):
             return _one(a, b) and p is not None and q is not None and _same(p, q)
-        case Obj(x), Obj(y):
-            return x is y
-    return False
+    return same(s, t)
 
 
 def _one(x: Any, y: Any) -> bool:
@@ -73,14 +70,14 @@ class Other(Exception):
     """The element can't become what it would be now, and stay the thing that it is."""
 
 
-def renewals(f: Form, old: Snapshot, new: Snapshot, same: Iterator[bool]) -> list[Renewal]:
+def renewals(f: Form, old: Snapshot, new: Snapshot, flags: Iterator[bool]) -> list[Renewal]:
     """The writes that make of an element what was read of its place just now."""
     out: list[Renewal] = []
 
     def is_another(f: Form, old: Snapshot, new: Snapshot) -> bool:
         """Is it another value now, which whoever holds it must be given?"""
         if not isinstance(f, Record):
-            of_each = [next(same) for _ in variables(f)]
+            of_each = [next(flags) for _ in variables(f)]
             changed = not all(of_each)
             if changed and isinstance(f, Grown):
                 out.extend(_other_rows(f, old, new, of_each))
@@ -106,17 +103,17 @@ def renewals(f: Form, old: Snapshot, new: Snapshot, same: Iterator[bool]) -> lis
     return out
 
 
-def _other_rows(f: Grown, old: Snapshot, new: Snapshot, same: list[bool]) -> Iterator[Renewal]:
+def _other_rows(f: Grown, old: Snapshot, new: Snapshot, flags: list[bool]) -> Iterator[Renewal]:
     """Of a list in the element, the rows that have changed, or all if it is longer or shorter."""
     if not isinstance(old, Rec) or type(old.value) is not list or is_mutable(f.element):
         raise Other
     was, now = stretch_of(old), stretch_of(new)
     if was is None or now is None or not _are_alike(f, old, new):
         raise Other
-    if not same[0]:
+    if not flags[0]:
         yield old.value, 0, now
         return
-    for unchanged, before, after in zip(same[1:], was.stores, now.stores, strict=True):
+    for unchanged, before, after in zip(flags[1:], was.stores, now.stores, strict=True):
         if not unchanged:
             yield before, "content", after.content
 
