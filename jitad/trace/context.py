@@ -388,6 +388,7 @@ class Region:
     block: Block = field(default_factory=Block)
     written: list[Written] = field(default_factory=list)
     undone: list[tuple[Write, Any]] = field(default_factory=list)
+    gone: list[ArrayHandle] = field(default_factory=list)  # made in it, and closed with it
     fresh: dict[int, object] = field(default_factory=dict)  # made in it
     escapes: bool = False  # may an exception leave it, as a variable?
     certain: bool = False  # it happens: an iteration that is written out
@@ -426,27 +427,36 @@ class Region:
         self._pop()
         self.fresh = journal.fresh[-1]
         self.held = journal.held[-1]
-        journal.close()
+        gone = [w.target for w in journal.close() if id(w.target) in self.fresh]
+        self.gone = [x for x in gone if isinstance(x, ArrayHandle)]
         journal.held[-1].update(self.held)
 
     def redo(self) -> None:
         """After all, the finished block is what happens: add it to the block around it."""
         self.trace.builder.blocks[-1].equations.extend(self.block.equations)
         self.trace.journal.fresh[-1].update(self.fresh)
+        self._retire("")
         for w, value in self.undone:
             assign(w, value)
+
+    def _retire(self, why: str) -> None:
+        """The arrays that were made in it."""
+        for handle in self.gone:
+            handle.retire(why)
 
     @contextmanager
     def at_end(self) -> Iterator[None]:
         """All places hold for a moment what they held at the end of the finished block."""
         before = [(w, w.read()) for w, _ in self.undone]
         try:
+            self._retire("")
             for w, value in self.undone:
                 put(w, value)
             yield
         finally:
             for w, value in before:
                 put(w, value)
+            self._retire(journals.GONE)
 
     def drop(self) -> None:
         """Forget the block, undo what was written."""

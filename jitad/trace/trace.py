@@ -26,7 +26,7 @@ from jitad.tape.ir import Atom, Block, Pos, Tape, Var, walk
 from jitad.tape.types import Array, Scalar, Type, type_of_constant
 from jitad.trace import context, ongoing, stand_ins
 from jitad.trace.around import distinct
-from jitad.trace.around.captures import Captures
+from jitad.trace.around.captures import Captures, TooManyInputs
 from jitad.trace.around.longlists import row_list
 from jitad.trace.around.paths import Guard, Input, Path, shape_of
 from jitad.trace.around.rows import Rows
@@ -35,7 +35,7 @@ from jitad.trace.commits import commits_of
 from jitad.trace.context import Again, DeadPath, Insight, Region, Trace, Written, assign
 from jitad.trace.flow.attempts import diverted, would_catch
 from jitad.trace.flow.observe import Decisions
-from jitad.trace.flow.raising import raises_for_the_user
+from jitad.trace.flow.raising import is_mistake, raises_for_the_user
 from jitad.trace.joins.forms import Form, Handle, Record
 from jitad.trace.joins.join import build, extract, kinds
 from jitad.trace.joins.snapshot import snapshot
@@ -54,6 +54,7 @@ from jitad.where import caller
 __all__ = ["leaves", "stand_ins", "trace", "trace_block"]
 
 _FLOATS = 64  # numbers from outside that may have to be known: all are compared at each call
+_MOST = 10_000  # the same of those that would be inputs otherwise, and are too many for that
 
 
 def trace(
@@ -96,7 +97,9 @@ def trace(
                 insight, instead = instead, None
                 continue
             first = first or error
-            if new := found - insight.written_out:
+            if isinstance(error, TooManyInputs) and 0 < len(floats) <= _MOST:
+                start = insight = dataclasses.replace(insight, floats=True)
+            elif new := found - insight.written_out:
                 # Loops first: long lists that come apart are as many inputs as they have numbers.
                 new = {x for x in new if isinstance(x, Pos)} or new
                 known = insight.contents
@@ -150,6 +153,11 @@ def _trace(
             except Exception as error:
                 if running.guessed:
                     raise Guessed(running.guessed, str(error)) from error
+                if is_mistake(error):
+                    raise JitadError(
+                        f"jitad made a mistake in tracing this ({error})", builder.pos,
+                        "The eager engine runs it (jitad.grad, fallback=True). Please report it.",
+                    ) from error
                 raise
             result = None if result is UNSET else result  # every path raises, at run time
             outputs: list[Atom] = []

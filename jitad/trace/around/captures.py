@@ -54,6 +54,10 @@ MAX_NUMBERS = 1_000  # that are inputs of their own; compile time grows with the
 MAX_ARRAYS = 500  # the same of arrays
 
 
+class TooManyInputs(JitadError):
+    """What is outside comes apart into more of them than a kernel can have."""
+
+
 @dataclass(eq=False)
 class Captures:
     """What one trace reads from outside."""
@@ -412,7 +416,7 @@ class Captures:
         what, most = ("arrays", MAX_ARRAYS) if arrays else ("numbers", MAX_NUMBERS)
         self.arrays += arrays
         if (self.arrays if arrays else len(b.blocks[0].params)) > most:
-            raise JitadError(
+            raise TooManyInputs(
                 f"more than {most} {what} are read one by one, such as those of {name}",
                 b.pos, "Put them into an array.",
             )  # fmt: skip

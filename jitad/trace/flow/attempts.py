@@ -35,6 +35,7 @@ from jitad.values.number import bind
 
 MOST_DETOURS = 60  # inside each other
 RAISED = "_jx"
+PLACE = "\n  File "  # what an exception says comes before it
 
 
 class Thrown(Exception):
@@ -103,13 +104,13 @@ class Attempt:
             self.blocks = len(self.trace.builder.blocks)
 
     def variables(self, joined: dict[str, Any]) -> dict[str, Any]:
-        """Those that it hands on; others are not read where an exception is raised.
+        """Those that it hands on and that are read where an exception is raised.
 
         The frame may still have them from an earlier iteration that is written out, with values
         of a block that is closed.  `joined`: those that it has not been told of yet.
         """
         variables = {**self.frame.f_locals, **joined}
-        return {n: variables.get(n, UNSET) for n in self.site.names}
+        return {n: variables.get(n, UNSET) for n in self.site.names if n in self.site.live}
 
     def leave(self, state: tuple[Any, ...]) -> None:
         self.state = state
@@ -232,6 +233,8 @@ def diverted(trace: Trace, ins: tuple[Atom, ...], params: dict[str, Any]) -> boo
 def detour(trace: Trace, ok: Leaf, error: Any, values: dict[str, Any]) -> None:
     """From here on, what happens happens where `ok`; elsewhere the exception is raised."""
     attempt = trace.attempts[-1]
+    if trace.detours and trace.detours[-1].goes_on(ok, error, values):
+        return
     inner = trace.regions[attempt.regions :]
     if len(trace.builder.blocks) - attempt.blocks != len(inner) or not all(
         r.escapes for r in inner
@@ -249,6 +252,13 @@ def detour(trace: Trace, ok: Leaf, error: Any, values: dict[str, Any]) -> None:
     from jitad.trace.flow.detours import Detour  # which is branches, and those know of attempts
 
     trace.detours.append(Detour(trace, ok, error, values))
+
+
+def detours_begun(trace: Trace) -> int:
+    """How many detours have begun; what is checked from now on belongs to none of them."""
+    if trace.detours:
+        trace.detours[-1].whole = True
+    return len(trace.detours)
 
 
 def immaterial(name: str) -> Any:
@@ -361,7 +371,7 @@ def pythons(error: Any) -> Any:
     if isinstance(error, JitadConvergenceError):
         return error  # as jitad's own functions raise it anywhere
     own: Any = next(c for c in type(error).__mro__ if not issubclass(c, JitadError))
-    return own(error.what.partition("\n  File ")[0])
+    return own(error.what.partition(PLACE)[0])
 
 
 def cause(error: Any) -> Any:

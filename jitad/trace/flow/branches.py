@@ -223,7 +223,7 @@ class Branches:
         block = self.regions[k].block
         *before, last = block.equations
         plain = last.op == "check" and isinstance(last.ins[0], Lit)
-        if plain and all(map(_is_pure, before)) and not (before and last.ins[1:]):
+        if plain and all(map(is_pure, before)) and not (before and last.ins[1:]):
             ok = self.test if k else bind("logical_not", self.test)
             b.pos = last.pos
             b.emit("check", b.atom(ok), *last.ins[1:], **last.params)
@@ -380,7 +380,7 @@ class Branches:
         kept = [k for k, r in enumerate(results) if isinstance(r, Var) and r in outs]
         for block, side in zip(blocks, sides, strict=True):
             block.results = [side[k] for k in kept]
-        if outs or not all(_is_pure(e) for block in blocks for e in block.equations):
+        if outs or not all(is_pure(e) for block in blocks for e in block.equations):
             b.structured("if", (self.test.atom,), tuple(outs), tuple(blocks))
         return results  # type: ignore[return-value]
 
@@ -389,7 +389,7 @@ class Branches:
         blocks = [r.block for r in self.regions]
         if not sides[0] or sum(len(block.equations) for block in blocks) > 4:
             return None
-        if not all(_is_pure(e) and not e.blocks for block in blocks for e in block.equations):
+        if not all(is_pure(e) and not e.blocks for block in blocks for e in block.equations):
             return None
         pairs = list(zip(*sides, strict=True))
         for x, y in pairs:
@@ -423,9 +423,9 @@ class Branches:
         return None
 
 
-def _is_pure(e: Any) -> bool:
+def is_pure(e: Any) -> bool:
     if e.op in STRUCTURED:
-        return all(_is_pure(inner) for block in e.blocks for inner in block.equations)
+        return all(is_pure(inner) for block in e.blocks for inner in block.equations)
     return not TABLE[e.op].effect
 
 

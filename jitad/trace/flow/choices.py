@@ -12,7 +12,7 @@ from typing import Any
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Pos
 from jitad.trace.context import Region, Trace, position
-from jitad.trace.flow.branches import Branches, _is_pure, decided, truth
+from jitad.trace.flow.branches import Branches, decided, is_pure, truth
 from jitad.trace.flow.raising import raises_for_the_user
 from jitad.trace.joins.unset import UNSET, is_optional
 from jitad.trace.ongoing import current
@@ -86,7 +86,7 @@ def _junction(name: str, first: Any, rest: tuple[Callable[[], Any], ...], genera
             value = later()
             simple = _is_bool(first) and _is_bool(value) and not trace.journal.frames[-1]
             simple = simple and trace.regions[-1] is region
-            simple = simple and all(map(_is_pure, region.block.equations))
+            simple = simple and all(map(is_pure, region.block.equations))
         except BaseException as e:
             region.drop()
             if not raises_for_the_user(e):

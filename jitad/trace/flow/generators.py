@@ -36,7 +36,15 @@ from jitad.trace.containers.lists import run
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.containers.tabled import begun
 from jitad.trace.context import Again, Trace
-from jitad.trace.flow.attempts import Attempt, Left, detour, held, settled, without
+from jitad.trace.flow.attempts import (
+    Attempt,
+    Left,
+    detour,
+    detours_begun,
+    held,
+    settled,
+    without,
+)
 from jitad.trace.flow.branches import Branches
 from jitad.trace.flow.idly import Idly
 from jitad.trace.flow.loops import Session, State, stopped
@@ -343,7 +351,7 @@ class Inlined(Session):
 
     def _body(self, item: Any) -> Iterator[Any]:
         trace = self.trace
-        depth = len(trace.detours)
+        depth = detours_begun(trace)
         gone = stopped(self.site, self.values)
         if gone is not True:
             if isinstance(gone, Leaf):
@@ -358,8 +366,8 @@ class Inlined(Session):
             if self.inner is not None:
                 self._store(self.inner.joined())
                 self.inner, self.traced = None, False
-        for d in trace.detours[depth:]:
-            self._let_pass(d.error)
+        for error in itertools.chain.from_iterable(d.errors() for d in trace.detours[depth:]):
+            self._let_pass(error)
 
     def _is_left(self, error: Any) -> bool:
         return isinstance(error, Left) and error.loop is self

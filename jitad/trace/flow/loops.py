@@ -36,7 +36,7 @@ from jitad.trace.containers.steady import steady
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.containers.unchanging import unchanging
 from jitad.trace.context import Again, Region, Trace
-from jitad.trace.flow.attempts import onward
+from jitad.trace.flow.attempts import detours_begun, onward
 from jitad.trace.flow.branches import Branches, decided, truth
 from jitad.trace.flow.counted import RolledFor, RolledWhile
 from jitad.trace.flow.idly import Idly
@@ -296,7 +296,7 @@ class Unrolled(Session):
 
     def written_out(self) -> Iterator[Any]:
         size, block = 0, self.trace.builder.blocks[-1]
-        detours = len(self.trace.detours)
+        detours = detours_begun(self.trace)
         limit, inside = (MAX_WRITTEN, 1) if self.counted is None else (MAX_BESIDE_ROWS, LOOP_WEIGHT)
         items, over = iter(steady(self.items, self.changes)), cast(Any, False)
         for k in itertools.count():

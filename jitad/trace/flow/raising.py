@@ -21,10 +21,23 @@ def raises_for_the_user(error: BaseException) -> bool:
 def is_of_program(error: BaseException) -> bool:
     """Is it no way out of a trace, and no interrupt from the keyboard while there is one?"""
     if isinstance(error, Exception):
-        return True
+        return not is_mistake(error)
     if type(error).__module__.startswith("jitad."):
         return False
     return not isinstance(error, KeyboardInterrupt) or _raised_by_statement(error)
+
+
+def is_mistake(error: BaseException) -> bool:
+    """Has the tracer asked something of its own for what it does not have?
+
+    What is said of it is nothing that the program could raise, or catch.
+    """
+    if not isinstance(error, AttributeError) or error.obj is None:
+        return False
+    return type(error.obj).__module__.startswith(_OWN)
+
+
+_OWN = ("jitad.trace.", "jitad.tape.")
 
 
 def _raised_by_statement(error: BaseException) -> bool:

@@ -61,6 +61,8 @@ def always_exits(stmts: list[ast.stmt]) -> bool:
             case ast.While(test=ast.Constant(value=x)) if x:
                 if not any(isinstance(n, ast.Break) for n in _in_loop(s.body)):
                     return True
+            case ast.Expr() if getattr(s, "raises", False):
+                return True
             case ast.With() if always_exits(s.body):
                 return False  # the context manager may swallow an exception
     return False

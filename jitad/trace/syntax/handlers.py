@@ -92,7 +92,9 @@ def _lowered(s: ast.Try, fresh: Iterator[int]) -> list[ast.stmt]:
     raised = f"_jx{next(fresh)}"
     kinds: list[ast.expr] = [h.type or ast.Name("_jBase", ast.Load()) for h in s.handlers]
     attempt = Attempt(s.body, raised, ast.Tuple(kinds, ast.Load()))
-    handled: list[ast.stmt] = [ast.Expr(_hooked("raise_", raised))]
+    others = ast.Expr(_hooked("raise_", raised))
+    others.raises = True  # type: ignore[attr-defined]  # as `exits` asks
+    handled: list[ast.stmt] = [others]
     for h in reversed(s.handlers):
         body = [_Again(raised).visit(x) for x in h.body]
         if h.name:
@@ -104,6 +106,7 @@ def _lowered(s: ast.Try, fresh: Iterator[int]) -> list[ast.stmt]:
             handled = [_at(ast.If(_hooked("catches", raised, h.type), body, handled), h)]
     asked = ast.Compare(ast.Name(raised, ast.Load()), [ast.IsNot()], [ast.Constant(None)])
     orelse = [_at(Settled(attempt), s), *s.orelse]
+    attempt.asked = asked
     return [_at(_none(raised), s), _at(attempt, s), _at(ast.If(asked, handled, orelse), s)]
 
 

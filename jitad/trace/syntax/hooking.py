@@ -257,7 +257,7 @@ class Hooking(Expressions):
         names = [n for n in self.changed(s.body) if n in after]
         session = self.unit.fresh("s")
         kinds = _later(self.visit(s.items[0].context_expr))
-        site = self.site(s, names, (), after)
+        site = self.site(s, names, (), self.live.where_raised(s, names))
         start = ast.Assign([_store(session)], hook("attempt", kinds, self.state(names), site))
         at_start = set(self.bound)
         body = self.inside(session, s.body, names)

@@ -21,6 +21,7 @@ class Attempt(ast.With):
         super().__init__(items=[ast.withitem(kinds or none, None)], body=body)
         self.raised = raised
         self.certain: list[str] = []  # names that have a value where nothing was raised
+        self.asked: ast.expr | None = None  # of the `if` after it: was something?
 
 
 class Settled(ast.Pass):
@@ -229,6 +230,7 @@ class Liveness:
     def __init__(self, body: list[ast.stmt], inner: list[ast.AST]) -> None:
         self.after: dict[ast.AST, set[str]] = {}
         self.head: dict[ast.AST, set[str]] = {}
+        self.body: dict[ast.AST | None, set[str]] = {}
         self.orelse: dict[ast.AST, set[str]] = {}
         # a comprehension's function reads its captured names where it is called
         self.hoisted: dict[str, set[str]] = {}
@@ -241,6 +243,11 @@ class Liveness:
         if not all(isinstance(s, _SIMPLE) for s in body):  # or else nobody asks
             self.block(body, set())
 
+    def where_raised(self, s: Attempt, names: list[str]) -> set[str]:
+        """Those that are read where an exception was raised; before that, flags are asked for."""
+        handled = self.body.get(s.asked, self.after[s])
+        return {n for n in names if n in handled or n.startswith("_j")}
+
     def block(self, stmts: list[ast.stmt], live: set[str]) -> set[str]:
         for s in reversed(stmts):
             live = self.statement(s, live)
@@ -252,7 +259,9 @@ class Liveness:
                 self.after[s] = live | self.always
                 orelse = self.block(s.orelse, live)
                 self.orelse[s] = orelse | self.always
-                return self.block(s.body, live) | orelse | self.reads([s.test])
+                body = self.block(s.body, live)
+                self.body[s.test] = body | self.always
+                return body | orelse | self.reads([s.test])
             case ast.For() | ast.While():
                 return self.loop(s, live)
             case ast.Try():
