@@ -83,6 +83,7 @@ class Scope:
         self.unused: dict[str, Unused] = {}  # buffers of records, by their names
         self.reserved: set[Equation] = set()  # pushes that have room
         self.ahead: set[Equation] = set()  # pushes of what is on the stack already
+        self.read_in: dict[Equation, set[Atom]] = {}  # what equations in branches read
         self.last_nest: Written | None = None
         self.nests: list[Written] = []
         self.stored: list[Stored] = []

@@ -14,7 +14,7 @@ from jitad.emit.nests import evaluate, fill, loops
 from jitad.emit.print_python import PRODUCT, Expr, dtype_name
 from jitad.emit.scope import Extents, Scope, Unused, product
 from jitad.emit.slabs import at_top, on_top
-from jitad.tape.ir import Block, Equation, Lit, Var, is_array
+from jitad.tape.ir import Atom, Block, Equation, Lit, Var, is_array, walk
 from jitad.tape.linear import Forms, Linear, constant
 from jitad.tape.types import Array, Stack
 
@@ -202,7 +202,7 @@ def _pushed(s: Scope, block: Block, v: Var, found: list[Equation]) -> str | None
     parts: list[str] = []
     for e in block.equations:
         if v not in e.ins:
-            if e.op == "if" and any(_mentions(b, v) for b in e.blocks):
+            if e.op == "if" and v in _read_in(s, e):
                 return None
             continue
         match e.op:
@@ -245,5 +245,8 @@ def _outside(s: Scope, a: object) -> str | None:
     return None
 
 
-def _mentions(block: Block, v: Var) -> bool:
-    return any(v in e.ins or any(_mentions(b, v) for b in e.blocks) for e in block.equations)
+def _read_in(s: Scope, branches: Equation) -> set[Atom]:
+    """What equations in branches read, found once for all stacks and the loops around."""
+    if branches not in s.read_in:
+        s.read_in[branches] = {a for b in branches.blocks for e in walk(b) for a in e.ins}
+    return s.read_in[branches]

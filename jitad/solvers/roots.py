@@ -130,6 +130,7 @@ def toms748(f: Any, a: Any, b: Any, args: Any = (), k: int = 1, xtol: Any = 2e-1
 def newton(func: Any, x0: Any, fprime: Any = None, args: Any = (), tol: Any = 1.48e-8,
            maxiter: Any = 50, fprime2: Any = None, x1: Any = None, rtol: Any = 0.0,
            full_output: bool = False, disp: bool = True) -> Any:  # fmt: skip
+    args = tuple(args)  # as SciPy does here, and nowhere else
     f, slope, bend = (g and of_arguments(g, args) for g in (func, fprime, fprime2))
     if call(np.ndim, x0) == 0:
         result = _from_start("newton", f, slope, bend, x0, x1, tol, rtol, maxiter,

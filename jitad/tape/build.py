@@ -54,7 +54,7 @@ class Builder:
 
     def __init__(self, constant: Callable[[np.ndarray], Atom] | None = None) -> None:
         self.blocks: list[Block] = [Block()]
-        self._known: list[dict[Any, tuple[Var, ...]]] = [{}]
+        self._known: list[dict[Any, tuple[Any, ...]]] = [{}]
         self._unshared: set[Var] = set()
         self.pos: Pos | None = None
         # True where it sees to a check itself, which is then not made
@@ -160,6 +160,17 @@ class Builder:
 
     def remember(self, key: Any, outs: tuple[Var, ...]) -> None:
         self._known[-1][key] = outs
+
+    def alike(self, key: Any) -> list[Equation]:
+        """What was remembered as alike, in this block or one around it; nothing of no key."""
+        found = () if key is None else (known.get(key, ()) for known in reversed(self._known))
+        return [e for there in found for e in there]
+
+    def remember_alike(self, key: Any) -> None:
+        """The last equation of the innermost block."""
+        if key is not None:
+            there = self._known[-1].get(key, ())
+            self._known[-1][key] = (*there, self.blocks[-1].equations[-1])
 
     # -- equations ------------------------------------------------------------------------------
 

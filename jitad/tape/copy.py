@@ -10,7 +10,7 @@ from jitad.errors import GuardMiss
 from jitad.tape.build import Builder
 from jitad.tape.dead import remove_dead
 from jitad.tape.ir import CALLS, Atom, Block, Equation, Lit, Var, lit
-from jitad.tape.same import key_of
+from jitad.tape.same import compute_the_same, rough_key
 from jitad.tape.types import Array, Scalar, Type
 
 Env = dict[Var, Atom]
@@ -190,11 +190,10 @@ def structured(
 ) -> tuple[Atom, ...]:
     """Append a `for`, `while` or `if` (or jvp, vjp) with fresh results, whose extents are known
     from the initial values or read off; or give the results of an equal one that is there."""
-    key = key_of(op, ins, blocks, types)
-    if key is not None:
-        known = b.known(key)
-        if known is not None:
-            return known
+    key = rough_key(op, ins, blocks, types)
+    for e in b.alike(key):
+        if compute_the_same(e.blocks, blocks):
+            return e.outs
     outs = []
     for k, t in enumerate(types):
         shape: tuple[Atom, ...] = ()
@@ -207,8 +206,7 @@ def structured(
                 shape = _common_shape(blocks, k)
         outs.append(Var(t, shape, ""))
     made = b.structured(op, ins, tuple(outs), blocks, dict(params or {}))
-    if key is not None:
-        b.remember(key, made)
+    b.remember_alike(key)
     return made
 
 

@@ -15,18 +15,31 @@ from jitad.tape.types import Scalar
 Key = tuple[Any, ...]
 
 
-def key_of(op: str, ins: tuple[Atom, ...], blocks: tuple[Block, ...], types: list) -> Key | None:
-    """Equal for equations that compute the same; None for those that are never shared.
+def rough_key(
+    op: str, ins: tuple[Atom, ...], blocks: tuple[Block, ...], types: list
+) -> Key | None:
+    """Equal for equations that may compute the same; None for those that are never shared.
 
-    Arrays and stacks are not: later equations may write to them in place.
+    Arrays and stacks are not: later equations may write to them in place.  It does not look into
+    the blocks of blocks: those that nest deeply would be read once for each that is around them.
     """
     if op not in ("for", "while", "if") or not all(isinstance(t, Scalar) for t in types):
         return None
-    if any(e.op == "print" or (e.op not in STRUCTURED and TABLE[e.op].fresh)
-           for b in blocks for e in walk(b)):  # fmt: skip
-        return None
+    return ("same", op, ins, tuple(tuple(e.op for e in b.equations) for b in blocks))
+
+
+def compute_the_same(a: tuple[Block, ...], b: tuple[Block, ...]) -> bool:
+    """Are they equal, up to names, and made of what may be shared?"""
+    return not any(_is_own(e) for x in a for e in walk(x)) and _key(a) == _key(b)
+
+
+def _is_own(e: Equation) -> bool:
+    return e.op == "print" or (e.op not in STRUCTURED and TABLE[e.op].fresh)
+
+
+def _key(blocks: tuple[Block, ...]) -> Key:
     numbers: dict[Var, int] = {}
-    return (op, ins, *(_block(b, numbers) for b in blocks))
+    return tuple(_block(b, numbers) for b in blocks)
 
 
 def _block(block: Block, numbers: dict[Var, int]) -> Key:

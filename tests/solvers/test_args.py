@@ -15,6 +15,7 @@ from jitad import grad, jit_grad
 SOLUTIONS = {
     "brentq": lambda p: so.brentq(lambda x, a, b: a * x * x - b, 0.0, 9.0, tuple(p)),
     "newton": lambda p: so.newton(lambda x, a, b: a * x * x - b, 1.0, args=tuple(p)),
+    "newton, a list": lambda p: so.newton(lambda x, a, b: a * x * x - b, 1.0, args=[*p]),
     "root_scalar": lambda p: so.root_scalar(
         lambda x, a, b: a * x * x - b, bracket=(0.0, 9.0), args=tuple(p)).root,
     "fsolve": lambda p: so.fsolve(lambda x, a, b: a * x * x - b, 1.0, args=tuple(p))[0],

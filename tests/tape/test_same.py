@@ -10,6 +10,7 @@ import pytest
 
 from jitad import grad, jit, jvp
 from jitad.specialise.simplify import simplify_block
+from jitad.tape import same
 from jitad.tape.build import Builder
 from jitad.tape.interpret import interpret
 from jitad.tape.ir import Block, walk
@@ -121,3 +122,29 @@ def test_arrays_stay_apart() -> None:
     a, b = jit(f)(np.array([1.0, 2.0]))
     assert a.tolist() == [10.0, 2.0]
     assert b.tolist() == [1.0, 2.0]
+
+
+def test_nests_are_not_read_again_for_each_block_around_them(monkeypatch: Any) -> None:
+    """Work on branches in branches grows with their number, not with its square."""
+
+    def nest(depth: int) -> Block:
+        def inside(b: Builder, x: Any, k: int) -> Any:
+            if k == depth:
+                return o.sin(x)
+            return if_(b, o.gt(x, 0.1 * k), lambda: [inside(b, x * 1.5, k + 1)],
+                       lambda: [x + 1.0 * k])[0]  # fmt: skip
+
+        return tape_of([("x", REAL)], lambda b, x: inside(b, x, 0))
+
+    read = 0
+    equation = same._equation
+
+    def counted(*args: Any) -> Any:
+        nonlocal read
+        read += 1
+        return equation(*args)
+
+    monkeypatch.setattr(same, "_equation", counted)
+    for depth in (5, 40):
+        simplify_block(nest(depth))
+    assert read == 0  # none is like another

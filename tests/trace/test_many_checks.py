@@ -267,3 +267,69 @@ def written_in_a_branch_that_happens(x, y):
 
 def test_arrays_that_come_back():
     two_numbers.check(written_in_a_branch_that_happens, [*POINTS, (-0.3, -0.2)], 1e-3)
+
+
+def remembers(x, y):
+    """What a variable that may be None is does not matter where an exception leaves its loop."""
+
+    def root(start, steps):
+        last = before = None
+        for k in range(steps):
+            slope = 2.0 * start
+            if last is not None and before is not None and start == before:
+                raise ValueError("stuck")
+            if abs(slope) < 0.2 * abs(y):
+                raise ZeroDivisionError("flat")
+            following = start - (start * start - x * x) / slope
+            start, last, before = following, start, last
+            if k > 2 and abs(start - last) < 1e-12:
+                return start + last * 0.1 * y
+        raise ValueError("no root")
+
+    try:
+        return root(y, 5)
+    except ZeroDivisionError:
+        return x
+    except ValueError:
+        return root(x + 3.0, 40)
+
+
+def test_what_may_be_none():
+    two_numbers.check(remembers, [(0.7, 1.3), (1.6, -0.4), (0.9, 0.05)], 1e-3)
+    two_numbers.check_natively(remembers, [(0.7, 1.3), (1.6, -0.4)])
+
+
+def tells_more(x, y):
+    """Exceptions whose texts, or arguments, are of other numbers on each path."""
+
+    def root(start, steps):
+        for k in range(steps):
+            error = start * start - x * x
+            if error != error or abs(error) > 3.0:
+                if k == 0:
+                    if error > 0.0:
+                        raise ValueError(f"step {k}: {start:f}, {error:f}")
+                    raise ValueError(f"step {k}: {start:f}")
+                for part in (0.5, 0.25):
+                    start = start * part + 0.1
+                    if abs(start) < 1.0:
+                        break
+                else:
+                    raise ArithmeticError(start, error, k)
+                if start < -5.0:
+                    raise ArithmeticError(start)
+            start = start - 0.5 * error / start
+        return start
+
+    try:
+        return root(y, 4)
+    except ValueError:
+        return x * y
+    except ArithmeticError:
+        return y
+
+
+def test_texts_of_other_lengths():
+    points = [(0.7, 1.3), (1.6, -0.4), (0.3, 2.5), (2.2, 0.2)]
+    two_numbers.check(tells_more, points, 1e-3)
+    two_numbers.check_natively(tells_more, points[:2])

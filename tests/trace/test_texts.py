@@ -160,3 +160,33 @@ def test_such_texts_are_printed_raised_and_returned(capsys):
     for x, text in ((1.5, "not up"), (-1.5, "not down")):
         with pytest.raises(ValueError, match=f"^{text}"):
             jit(refused, fallback=False)(x)
+
+
+class Report:
+    text = None
+
+
+def on_some_paths(x, y):
+    """A text of what only a branch in a branch knows, joined with None and with other texts."""
+    report, e = Report(), x * y
+    if x > 0.5:
+        e = e * 1.1
+        if e > 3.0:
+            report.text = "large {0:f}".format(e)
+        elif e > 2.0:
+            report.text = f"{e:.2f} and {x}"
+    z = 2.0 * e
+    if z < 0.0:
+        report.text = "negative {0:f}".format(z)
+    return (z if report.text is None else z * x), report.text
+
+
+def test_texts_that_some_paths_have():
+    run = jit(on_some_paths, fallback=False)
+    slope = jit_grad(lambda x, y: on_some_paths(x, y)[0], fallback=False)
+    for x, y, factor in ((0.2, 1.0, 1.0), (1.0, 4.0, 2.2), (1.0, 2.5, 2.2), (1.0, 0.5, 0.0),
+                         (-0.3, 2.0, 2.0)):  # fmt: skip
+        assert run(x, y) == on_some_paths(x, y)
+        told = on_some_paths(x, y)[1] is not None
+        want = 2.0 * factor * x * y if told else 2.0 * (1.1 if x > 0.5 else 1.0) * y
+        assert slope(x, y) == pytest.approx(want, rel=1e-14)

@@ -28,6 +28,8 @@ def _gap(s: Any, t: Any) -> Any:
 
 NUMBERS = {
     "math": lambda t, x: (math.sin(x[0]), math.isclose(x[0], t) * 1.0, math.isnan(t) * t),
+    "close": lambda t, x: (np.isclose(t, 0.7) * t, np.isclose(t, 2.0, equal_nan=True).any() * t,
+                           np.isclose(np.nan * t, np.nan, equal_nan=True) * 2.0),
     "python": lambda t, x: (x[0].item(), float(x[1]), x.tolist()[1], sum(x), max(x), t * x[0]),
     "chosen": lambda t, x: (np.choose(1, [t, 2 * t]), np.where(t > 0, t, 1.0),
                             np.select([t > 0], [t])),

@@ -121,7 +121,8 @@ class Detour(Branches):
         names = (*names, RAISED)
         self.site = Site(self.site.pos, names, (), frozenset(names))
         there = self.held if mine else {}
-        elsewhere = [there.get(n, immaterial(n)) for n in names[:-1]]
+        elsewhere = [there[n] if n in there else _any_of_its_kind(n, w)
+                     for n, w in zip(names, values, strict=False)]  # fmt: skip
         self._end(0, (*values, raised))
         self.regions.append(Region(self.trace))
         self.regions[1].open()
@@ -155,6 +156,12 @@ class Detour(Branches):
                 flags[k] = bind("logical_or", flags[k], first)
                 errors[k] = _either(errors[k], error)
         return one_of(flags[:-1], errors)
+
+
+def _any_of_its_kind(name: str, value: Any) -> Any:
+    """What a variable is where that does not matter, as it has this value elsewhere."""
+    none = value is None or (isinstance(value, Perhaps) and value.none)
+    return None if none else immaterial(name)
 
 
 def _is_arithmetic(e: Equation) -> bool:

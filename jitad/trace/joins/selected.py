@@ -23,6 +23,8 @@ from jitad.tape.types import Scalar
 from jitad.trace.joins.forms import Form, Keep, OneOf, Record, Shown
 from jitad.trace.joins.state import Arr, Num, Obj, Per, Rec, Sel, Snapshot
 from jitad.trace.joins.unset import Among, Perhaps, among_none, is_among
+from jitad.trace.texts import Shown as Part
+from jitad.trace.texts import Text
 from jitad.values import chosen, extents
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import made, taken_from
@@ -89,10 +91,20 @@ def kind_of_exception(s: Snapshot) -> Any:
     """Equal for exceptions that differ in nothing but traced values."""
     match s:
         case Rec(BaseException() as e, keys):
-            return (type(e), keys)
+            return (type(e), keys, tuple(map(_told, s.parts)))
         case Obj(BaseException() as e):
             return (type(e), repr(e.args), repr(vars(e)))
     return None
+
+
+def _told(s: Snapshot) -> Any:
+    """What is known of a part of an exception: how many there are, and what stands in texts."""
+    match s:
+        case Rec(tuple() | Text() | Part() as value, keys):
+            return (type(value), keys, tuple(map(_told, s.parts)))
+        case Obj(str() as text):
+            return text
+    return type(s)
 
 
 def lasting(f: OneOf) -> Iterator[Any]:

@@ -30,6 +30,8 @@ from jitad.trace.joins.forms import Form, Grown, Handle, Keep, Maybe, Number, Re
 from jitad.trace.joins.mismatch import Mismatch, describe, either, mismatch, scalar
 from jitad.trace.joins.snapshot import by_elements, by_keys
 from jitad.trace.joins.state import Arr, Num, Obj, Per, Rec, Sel, Snapshot
+from jitad.trace.texts import Shown as Part
+from jitad.trace.texts import Text
 from jitad.values import extents
 from jitad.values.complexes.number import Complex
 from jitad.values.journal import is_made
@@ -143,8 +145,8 @@ class Unifier:
                         out = Shown(h, form(s.parent), numbers)
                 case Rec(Stretch()) if self.room is not None:
                     raise Mismatch("one of several lists, which the loop makes longer")
-                case Rec(value) if isinstance(value, (tuple, Complex, Stretch)) or is_new(s):
-                    kept = in_cells(s)
+                case Rec(value) if isinstance(value, _VALUES) or is_new(s):
+                    kept = in_cells(s) or as_shown(s)
                     made[id(s)] = out = Record(s, ())
                     parts = zip(s.keys, s.parts, strict=True)
                     out.parts = tuple(kept.get(k) or form(p) for k, p in parts)
@@ -169,7 +171,7 @@ class Unifier:
                 pass
             case Rec(Complex() as x), Rec(Complex() as y) if x.ndim != y.ndim:
                 return self.one_of(a, b) if self.paths.selects(a, b) else None
-            case Rec(x), Rec(y) if not any(isinstance(v, (tuple, Complex)) for v in (x, y)):
+            case Rec(x), Rec(y) if not any(isinstance(v, _UNNAMED) for v in (x, y)):
                 if is_function(x) and not self.paths.made(a, 0) and not self.paths.made(b, 1):
                     return None if _kind(x) == _kind(y) else self.one_of(a, b)
             case _:
@@ -210,7 +212,9 @@ class Unifier:
                 if isinstance(of_list, Grown):
                     of_list.sides = ()  # nothing else has these lists
                 out.of.parts, out.parts = u.parts, (of_list,)
-            case Rec(), Rec() if a.keys == b.keys and _kind(a.value) == _kind(b.value):
+            case Rec(x), Rec(y) if a.keys == b.keys and _kind(x) == _kind(y) and (
+                selected.kind_of_exception(a) == selected.kind_of_exception(b)
+            ):
                 out = self.pairs[pair] = Record(a, (), (a.value, b.value))
                 check_read(a, b)
                 shared = _shared_cells(a.value, b.value)
@@ -322,7 +326,7 @@ class Unifier:
                     return self.pairs[(id(s), 0)]
                 if self.paths is not None and is_mutable(value) and not self.paths.new(s):
                     return Keep(s)  # other names may reach it
-                kept = in_cells(s)
+                kept = in_cells(s) or as_shown(s)
                 if kept and len(kept) == len(s.keys):
                     return Keep(s)
                 out = self.pairs[(id(s), 0)] = Record(s, ())
@@ -341,6 +345,17 @@ class Unifier:
 def _is_known(s: Snapshot) -> bool:
     """Is it an option, maybe, that is an int on some paths, and must be known to be one?"""
     return isinstance(s, Num) and type(s.value) is int
+
+
+# what is nothing else than its parts, wherever it was made
+_UNNAMED = (tuple, Complex, Text, Part)
+_VALUES = (*_UNNAMED, Stretch)
+
+
+def as_shown(s: Rec) -> dict[Any, Form]:
+    """How a text shows a value is known."""
+    shown = zip(s.keys, s.parts, strict=True) if isinstance(s.value, Part) else ()
+    return {k: Keep(p) for k, p in shown if k != "value"}
 
 
 def _wider(f: Form, s: Snapshot) -> Form:
@@ -374,7 +389,7 @@ class Paths:
 
 def is_mutable(value: Any) -> bool:
     """Of what is taken apart: may it be written, so that other names for it matter?"""
-    fixed = isinstance(value, (tuple, Complex, Stretch, BaseException))
+    fixed = isinstance(value, (*_VALUES, BaseException))
     return not fixed and not is_function(value)
 
 

@@ -366,12 +366,14 @@ def isreal(x: Any) -> Any:
 
 @replaces(np.isclose)
 def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
-    if equal_nan:
-        raise fail(JitadTypeError, "equal_nan= is not supported on traced values")
     near = elementwise("abs", sub(a, b))
     margin = add(atol, mul(rtol, elementwise("abs", b)))
     fine = elementwise("logical_and", elementwise("le", near, margin), elementwise("isfinite", b))
-    return elementwise("logical_or", fine, elementwise("eq", a, b))
+    out = elementwise("logical_or", fine, elementwise("eq", a, b))
+    if equal_nan:
+        neither = elementwise("logical_and", elementwise("isnan", a), elementwise("isnan", b))
+        out = elementwise("logical_or", out, neither)
+    return numpy_number(out)
 
 
 @replaces(np.allclose)
