@@ -24,7 +24,7 @@ LIBRARIES = frozenset("""
     matplotlib mlflow mpl_toolkits mpmath mypy netCDF4 networkx nlopt numba numexpr numpy optuna
     ortools osqp packaging pandas PIL pint pip pkg_resources plotly pluggy polars prettytable psutil
     pyarrow pydantic pyomo pyproj pytest pytest_benchmark pytz rasterio ray requests rich scipy
-    seaborn setuptools shapely skimage sklearn sqlalchemy statsmodels structlog sympy tables
+    seaborn setuptools shapely skimage sqlalchemy structlog sympy tables
     tabulate tensorboard tensorflow termcolor threadpoolctl torch torchvision tqdm traitlets
     typing_extensions uncertainties urllib3 wandb xarray yaml zarr
 """.split())

@@ -19,6 +19,7 @@ from types import FunctionType
 from typing import Any
 
 import numpy as np
+from numpy.exceptions import ComplexWarning
 
 from jitad.errors import JitadError
 from jitad.tape.ir import Pos
@@ -82,6 +83,8 @@ def _handled(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """How warnings, and errors of floats, are to be handled: not so that what is computed, or which
     path is taken, depends on it."""
     raising = f is not warnings.catch_warnings and "error" in (*args[:1], kwargs.get("action"))
+    if raising and ComplexWarning in (*args, *kwargs.values()):
+        raising = False  # what is complex becomes no real number unasked
     recording = f is warnings.catch_warnings and kwargs.get("record")
     if f is np.errstate:
         check_errstate(kwargs.values())

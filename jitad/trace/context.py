@@ -53,8 +53,8 @@ class Insight:
     """What earlier attempts at a trace have found out."""
 
     relied: frozenset[Pos] = frozenset()  # places of conditions that must be known
-    # loops whose lists must have a known length, and where lists of floats are that must
-    written_out: frozenset[Any] = frozenset()
+    written_out: frozenset[Any] = frozenset()  # loops, and lists of floats, of known lengths
+    altering: frozenset[Pos] = frozenset()  # loops that change what is in objects of libraries
     recursive: frozenset[CodeType] = frozenset()  # functions that become functions of the tape
     unfolded: frozenset[CodeType] = frozenset()  # recursive ones whose calls are written out
     tried: frozenset[CodeType] = frozenset()  # those that could not become one

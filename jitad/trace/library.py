@@ -66,6 +66,7 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
     if (drawn := randomness.method(trace, f, args)) is not None:
         out = randomness.drawn(trace, *drawn, kwargs)
         return ArrayHandle(out) if isinstance(out, np.ndarray) else out
+    randomness.check_seeded(trace, f, args, kwargs)
     module = getattr(f, "__module__", None) or type(getattr(f, "__self__", None)).__module__
     check_called(f, module, trace.builder.pos)
     advanced = _advanced(trace, f, args)

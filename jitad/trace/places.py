@@ -21,6 +21,7 @@ from jitad.errors import (
     JitadUnboundLocalError,
     JitadValueError,
 )
+from jitad.primitives import TABLE
 from jitad.tape.build import Leaf
 from jitad.tape.types import BOOL, INT
 from jitad.trace import protocols
@@ -45,7 +46,7 @@ from jitad.values.extents import add, as_int, mul
 from jitad.values.functions import implementation
 from jitad.values.journal import made as note_made
 from jitad.values.journal import made_if_new, record
-from jitad.values.kind import fail, is_python, missing, require, type_of, wrong_type
+from jitad.values.kind import fail, is_python, missing, primal, require, type_of, wrong_type
 from jitad.values.number import Number, bind
 from jitad.values.numpy.structured import Element, Structured
 from jitad.values.python_functions import hasattr_, python_type
@@ -389,11 +390,22 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
         if isinstance(owner, Number):
             error = wrong_type("a number can't be written to; nor can what is one here, where "
                                "NumPy has an array without axes", "Give it an axis.")  # fmt: skip
-            error.of_program = trace is None or is_python(owner)
+            error.of_program = trace is None or is_python(owner) or is_scalar(owner)
             raise error
         if trace is None:
             outside.check_writable(owner)
     untouched(trace, (owner,), "this assignment", operator.setitem, owner, index, value)
+
+
+def is_scalar(owner: Number) -> bool:
+    """Is a number of NumPy's one in NumPy, too?  What arithmetic gives is no array without axes."""
+    leaf = primal(owner)
+    made = leaf.builder.sources.get(leaf.atom) if isinstance(leaf, Leaf) else None
+    row = None if made is None else TABLE.get(made.op)
+    return row is not None and row.elementwise and row.name not in _NO_ARITHMETIC
+
+
+_NO_ARITHMETIC = ("where", "cast", "stop", "polygamma")
 
 
 def del_item(owner: Any, index: Any) -> None:

@@ -31,21 +31,29 @@ _SHIFTED = frozenset({"normal", "gauss", "normalvariate", "uniform"})
 
 def makes(f: Any) -> bool:
     """Does it make a generator?"""
+    if _is_engine(f):
+        return True
     return f is np.random.default_rng or (isinstance(f, type) and issubclass(f, _KINDS))
 
 
+def _is_engine(f: Any) -> bool:
+    """Is it a class of `scipy.stats.qmc`?  Its objects are drawn from as generators are."""
+    return isinstance(f, type) and f.__module__ == "scipy.stats._qmc"
+
+
 def made(trace: Trace, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A generator, of which it is noted if it is made of a number, or of one that is."""
+    """A generator, of which it is noted if it is made of a number, or of one that is.
+
+    One that gives something else at every call may be made, and kept, but not drawn from.
+    """
+    if _is_engine(f):
+        check_seeded(trace, f, args, kwargs)
     args, kwargs = tuple(map(_known, args)), {k: _known(v) for k, v in kwargs.items()}
     out, given = f(*args, **kwargs), (*args, *kwargs.values())
-    if given and all(type(a) is int or id(a) in trace.seeded for a in given):
+    if _is_engine(f) or (
+        given and all(type(a) is int or id(a) in trace.seeded for a in given)
+    ):
         trace.seeded[id(out)] = out, trace.regions[-1] if trace.regions else None
-    elif f is np.random.default_rng:
-        raise fail(
-            UnrepeatableError,
-            "default_rng gives something else at every call, which a trace can't",
-            "Give it a seed, or draw outside and pass the numbers as an argument.",
-        )  # fmt: skip
     return out
 
 
@@ -58,13 +66,59 @@ def method(trace: Trace, f: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any,
     return None
 
 
+def check_seeded(trace: Trace, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise for a function of SciPy's that draws by itself, or in a block that may not happen."""
+    given = (*args, *kwargs.values())
+    for generator in (x for x in given if isinstance(x, _KINDS) and id(x) in trace.seeded):
+        _check_region(trace, generator)
+    name = getattr(f, "__name__", "")
+    if name not in _DRAWING or not _of_scipy(f):
+        return
+    words = {k for k, v in kwargs.items() if k in _SEEDS and _is_seed(trace, v)}
+    last = args[-1] if args and isinstance(args[-1], _KINDS) else None
+    if not words and not _is_seed(trace, last) and kwargs.get("scramble", True):
+        raise fail(
+            UnrepeatableError, f"{name} gives something else at every call, which a trace can't",
+            "Give it a seed (rng=0, random_state=0), or draw outside and pass the numbers as an "
+            "argument.",
+        )  # fmt: skip
+
+
+_SEEDS = ("rng", "random_state", "seed")
+# what SciPy draws random numbers in, whatever its arguments are; `rvs` is a method
+_DRAWING = frozenset("""
+    rvs resample bootstrap permutation_test dunnett goodness_of_fit multiscale_graphcorr
+    sobol_indices rand random random_array clarkson_woodruff_transform kmeans kmeans2 Halton
+    LatinHypercube MultinomialQMC MultivariateNormalQMC PoissonDisk Sobol
+""".split())
+
+
+def _of_scipy(f: Any) -> bool:
+    owner = getattr(f, "__self__", None)
+    found = (getattr(f, "__module__", None), type(owner).__module__)
+    return any((m or "").partition(".")[0] == "scipy" for m in found)
+
+
+def _is_seed(trace: Trace, value: Any) -> bool:
+    return type(value) is int or isinstance(value, np.integer) or id(value) in trace.seeded
+
+
+def _check_region(trace: Trace, generator: Any) -> None:
+    _, region = trace.seeded[id(generator)]
+    if region is not (trace.regions[-1] if trace.regions else None):
+        raise fail(
+            JitadError, "random numbers are drawn under a traced condition, or in a loop of the "
+            "kernel", "Draw all at once before: rng.normal(size=n).",
+        )  # fmt: skip
+
+
 def drawn(trace: Trace, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What f(*args, **kwargs) gives at every call."""
-    _, region = trace.seeded[id(f.__self__)]
-    if region is not (trace.regions[-1] if trace.regions else None) or f.__name__ in _WRITING:
+    _check_region(trace, f.__self__)
+    if f.__name__ in _WRITING:
         raise fail(
-            JitadError, "random numbers are drawn under a traced condition, in a loop of the "
-            "kernel, or into an array", "Draw all at once before: rng.normal(size=n).",
+            JitadError, "random numbers are drawn into an array, or by a method that changes how "
+            "they are drawn", "Draw all at once before: rng.permutation(x).",
         )  # fmt: skip
     args = tuple(map(_known, args))
     kwargs = {k: _known(v) for k, v in kwargs.items()}

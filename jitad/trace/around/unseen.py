@@ -11,6 +11,7 @@ import array
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
+from dataclasses import replace
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -18,7 +19,7 @@ from jitad.errors import JitadError
 from jitad.trace.around.libraries import is_library_thing
 from jitad.trace.around.telling import is_outside
 from jitad.trace.containers.writing import MUTABLE, kind_of, note, writes
-from jitad.trace.context import Trace
+from jitad.trace.context import Again, Trace
 from jitad.values.journal import active
 from jitad.values.kind import fail
 
@@ -38,15 +39,23 @@ def unaltered(
     """f(*args, **kwargs); an error if that changes a thing, unless this path alone knows it."""
     if trace is None:
         return f(*args, **kwargs)
-    before = [(thing, state(thing)) for thing in things
-              if may_change(thing) and not trace.journal.is_fresh(thing)]  # fmt: skip
+    others = [thing for thing in things if not trace.journal.is_fresh(thing)]
+    before = [(thing, state(thing)) for thing in others if may_change(thing)]
+    counted = [(thing, counts(thing)) for thing in others if _of_scipy(thing)]
     out = f(*args, **kwargs)
+    changed = [thing for thing, was in counted if not was.items() <= counts(thing).items()]
     for thing, was in before:
         now = state(thing)
         if len(was) != len(now) or any(
             a is not b and (type(a) is not bytes or a != b) for a, b in zip(was, now, strict=True)
         ):
-            raise fail(JitadError, f"{name} changes a {type(thing).__name__} that was there before "
+            changed.append(thing)
+    for thing in changed:
+        insight = trace.insight
+        if loops := frozenset(trace.rolling) - insight.altering:
+            # written out, they may do: from the beginning, as what was changed here stays so
+            raise Again(replace(insight, altering=insight.altering | loops))
+        raise fail(JitadError, f"{name} changes a {type(thing).__name__} that was there before "
                        "this branch, loop or derivative, which can't be undone on another path",
                        "Use a list, a dict, or a class of your own.")  # fmt: skip
     return out
@@ -96,6 +105,19 @@ def may_change(thing: Any) -> bool:
     if type(thing).__module__.partition(".")[0] in (*_KEEPING, "jitad"):
         return False
     return isinstance(thing, _BUFFERS) or type(getattr(thing, "__dict__", None)) is dict
+
+
+def counts(thing: Any) -> dict[str, Any]:
+    """The numbers among the attributes: how many numbers an engine has given, say.
+
+    What SciPy's objects have found once, and keep, is another thing than a number.
+    """
+    return {k: v for k, v in vars(thing).items() if type(v) in (bool, int, float)}
+
+
+def _of_scipy(thing: Any) -> bool:
+    known = type(thing).__module__.partition(".")[0] == "scipy"
+    return known and not isinstance(thing, type) and hasattr(thing, "__dict__")
 
 
 def state(thing: Any, deep: int = _DEEP) -> list[Any]:

@@ -165,6 +165,8 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subo
 def array(value: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K",
           subok: bool = False, ndmin: int = 0) -> Any:  # fmt: skip
     """A new array of a number, an array, or nested lists of them."""
+    copy = getattr(copy, "value", copy)  # of `np._CopyMode`, where 2 is "if needed"
+    copy = None if copy == 2 else copy
     kind = None if dtype is None else any_kind_of(dtype)
     if kind is not None and kind.names is not None:
         from jitad.values.numpy import structured  # which is made of what is made here
