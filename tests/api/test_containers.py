@@ -218,7 +218,36 @@ def test_too_many_numbers_one_by_one(call: Callable[[], Any]) -> None:
         call()
 
 
-OTHERS = (*MANY[:5_000], 1.0)
+OTHERS = (*MANY, 1.0)
+TABLE = {f"k{k}": {"weight": 1.0 + k, "terms": [0.1 * k, 0.2, 0.3], "range": (0.5, 2.0 * k)}
+         for k in range(300)}  # fmt: skip
+
+
+def looked_up(x: float, name: str) -> float:
+    row = TABLE[name]
+    low, high = row["range"]
+    total = 0.0
+    for c in row["terms"]:
+        total = total * x + c
+    return total * row["weight"] * min(max(x, low), high)
+
+
+def test_tables_outside_are_constants_that_are_compared() -> None:
+    """More numbers than a kernel has inputs: it is made for them, until they are others."""
+    g = jit_grad(looked_up, fallback=False)
+    for name, x in (("k3", 0.7), ("k200", 1.3), ("k3", 0.2)):
+        assert g(x, name) == pytest.approx(grad(looked_up)(x, name), rel=1e-14)
+    before = g(0.7, "k3")
+    row = TABLE["k3"]
+    try:
+        row["weight"] *= 2.0
+        assert g(0.7, "k3") == pytest.approx(2.0 * before, rel=1e-14)
+        row["terms"][0] += 1.0
+        assert g(0.7, "k3") == pytest.approx(grad(looked_up)(0.7, "k3"), rel=1e-14)
+    finally:
+        row["weight"] /= 2.0
+        row["terms"][0] -= 1.0
+    assert g(0.7, "k3") == pytest.approx(before, rel=1e-14)
 
 
 # -- what leaves ----------------------------------------------------------------------------------

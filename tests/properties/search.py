@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 CHUNK = 40
-KINDS = ("numbers", "arrays", "things", "watched", "memory")
+KINDS = ("numbers", "arrays", "things", "watched", "failing", "memory")
 SECONDS = 120  # for one program, which takes less than one: a pass that does not end is a finding
 
 
@@ -66,6 +66,7 @@ def _makers(kind: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
         return lambda choices, number: that_remembers(choices), check_remembered
     from tests.properties.check import check
+    from tests.properties.failing import program as that_fails
     from tests.properties.generate import program
     from tests.properties.things import program as with_things
     from tests.properties.watched import REFUSED
@@ -74,7 +75,7 @@ def _makers(kind: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     if kind == "watched":
         return (lambda choices, number: with_watched(choices),
                 lambda made, *how: check(made.source, *how, refused=REFUSED))  # fmt: skip
-    program = with_things if kind == "things" else program
+    program = {"things": with_things, "failing": that_fails}.get(kind, program)
     return (lambda choices, number: program(choices),
             lambda made, *how: check(made.source, *how))  # fmt: skip
 

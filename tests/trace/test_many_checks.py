@@ -76,6 +76,22 @@ def passes_on(x, y):
         return y * y * x
 
 
+def which_is_known_inside(x, y):
+    """Which of two exceptions it is depends on what is computed between the checks."""
+    try:
+        a = 1.0 / (x - 0.7)
+        b = math.sin(a) * y
+        if b > 0.1:
+            if x * b > y - 1.0:
+                raise ValueError("first")
+            raise KeyError("second")
+        return a * b / (y - 1.3)
+    except ValueError:
+        return x * x
+    except (KeyError, ZeroDivisionError):
+        return y * x
+
+
 def carries(x, y):
     try:
         a = x * y

@@ -62,7 +62,8 @@ class Detour(Branches):
         if trace.journal.written():
             return False
         self.here |= {v: e for e in others for v in e.outs}
-        needed = self._needed([*(a for e in uncaught for a in e.ins), ok.atom])
+        told = [f.atom for f in _flags(error) if isinstance(f, Leaf)]
+        needed = self._needed([*(a for e in uncaught for a in e.ins), ok.atom, *told])
         if needed is None:
             return False
         region.block.equations[self.seen :] = others
@@ -80,6 +81,11 @@ class Detour(Branches):
                 b.emit("check", either, *rest, **e.params)
             holds = b.leaf(self.ahead.get(ok.atom, ok.atom))
             test = bind("logical_and", before, holds)
+        if type(error) is Among:  # which it is has been found ahead, too
+            flags = (f if isinstance(f, bool) else self.ahead.get(f.atom, f.atom)
+                     for f in error.flags)  # fmt: skip
+            error = Among(tuple(f if isinstance(f, bool) else b.leaf(f) for f in flags),
+                          error.among)  # fmt: skip
         if not isinstance(test, Leaf):
             return False
         self.test = test
@@ -172,10 +178,15 @@ def _is_arithmetic(e: Equation) -> bool:
     return TABLE[e.op].elementwise and not divides
 
 
+def _flags(error: Any) -> tuple[Any, ...]:
+    """What says which of several exceptions it is."""
+    return error.flags if type(error) is Among else ()
+
+
 def _is_bare(error: Any) -> bool:
     """Does an exception, or each of several, hold nothing but constants?"""
     if type(error) is Among:
-        return all(map(_is_bare, error.among))
+        return all(type(x) is not Among and _is_bare(x) for x in error.among)
     if not isinstance(error, BaseException) or (not isinstance(error, JitadError) and vars(error)):
         return False
     return all(type(x) in (str, int, float, bool, type(None)) for x in error.args)
