@@ -12,7 +12,7 @@ import scipy.stats as st
 import jitad
 from jitad import JitadError
 
-# -- random numbers ---------------------------------------------------------------------------------
+# -- random numbers --------------------------------------------------------------------------------
 
 UNSEEDED = {
     "rvs": lambda x: x * st.norm.rvs(),
@@ -96,7 +96,7 @@ def test_not_under_a_condition():
         jitad.jit(f, fallback=False)(0.7)
 
 
-# -- what changes in a loop -------------------------------------------------------------------------
+# -- what changes in a loop ------------------------------------------------------------------------
 
 
 def queued(x, n):
@@ -156,7 +156,7 @@ def test_no_pass_of_a_loop_leaves_anything_behind(f, n):
     assert found == pytest.approx(f(0.7, n), rel=1e-12)
 
 
-# -- what numbers can't -----------------------------------------------------------------------------
+# -- what numbers can't ----------------------------------------------------------------------------
 
 
 def for_arrays_first(x):
