@@ -119,7 +119,7 @@ class Attempt:
         if self.trace is not None:
             # a generator may have been suspended in it, and be closed when others are entered
             self.trace.attempts = [a for a in self.trace.attempts if a is not self]
-        if error is not None and self._takes(error):
+        if error is not None and (self._takes(error) or self._is_one_of_several(error)):
             self.raised = exception_of(error)
             variables = held(self)
             self.state = tuple(variables.get(n, UNSET) for n in self.site.names)
@@ -133,6 +133,11 @@ class Attempt:
                 self.trace, self.depth, self, names, self.state, self.raised
             )
         return True
+
+    def _is_one_of_several(self, error: BaseException) -> bool:
+        """Has another path raised here what this attempt takes, while one around takes this?"""
+        trace = self.trace
+        return trace is not None and len(trace.detours) > self.depth and is_caught(trace, error)
 
     def _takes(self, error: BaseException) -> bool:
         if self.trace is None:
