@@ -92,6 +92,22 @@ def which_is_known_inside(x, y):
         return y * x
 
 
+def past_the_inner_handler(x, y):
+    """What is known to be raised is caught around; what may have been raised before it, here."""
+    try:
+        try:
+            if y > x:
+                raise ZeroDivisionError("first")
+            a = [x, y][2]
+        except ZeroDivisionError:
+            raise KeyError(0.5) from None
+    except KeyError:
+        return x * y
+    except IndexError:
+        return x - y * y
+    return a
+
+
 def carries(x, y):
     try:
         a = x * y
