@@ -18,6 +18,7 @@ from numpy.polynomial._polybase import ABCPolyBase
 
 from jitad import closures
 from jitad.closures import is_function
+from jitad.errors import JitadError
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Pos
 from jitad.trace.around.libraries import is_library_thing
@@ -136,8 +137,10 @@ def _keys(value: Any) -> tuple[Any, ...] | None:
     if is_function(value):
         return _closed_over(value)
     if isinstance(value, BaseException):
+        # what the program has written to it is undone at the end of the block that raises it
+        whole = isinstance(value, JitadError) or not vars(value)
         inside = (*value.args, *vars(value).values())
-        return None if all(map(_is_plain, inside)) else ("args", *vars(value))
+        return None if whole and all(map(_is_plain, inside)) else ("args", *vars(value))
     if value is None or isinstance(value, _OPAQUE) or type(value).__module__ == "builtins":
         return None
     if callable(value) and not _is_users(type(value)):
