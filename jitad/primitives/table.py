@@ -137,6 +137,17 @@ def costly(e: Equation) -> bool:
     return TABLE[e.op].dear
 
 
+_PARTIAL = frozenset({"floordiv", "mod", "pow", "lshift", "rshift"})
+
+
+def partial(e: Equation) -> bool:
+    """Does it raise, or end the process, for some integers?"""
+    if e.op not in _PARTIAL or is_float(e.outs[0].type):
+        return False
+    by = e.ins[1]
+    return not (e.op in ("floordiv", "mod") and isinstance(by, Lit) and by.value != 0)
+
+
 def tame(e: Equation) -> bool:
     """Are value and derivative finite where the operands are?  Sums and products are said to be."""
     row = TABLE[e.op]

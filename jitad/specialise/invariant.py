@@ -15,10 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from jitad.primitives import TABLE
-from jitad.tape.ir import CALLS, Equation, Lit, Var
+from jitad.primitives.table import partial
+from jitad.tape.ir import CALLS, Equation, Var
 from jitad.tape.types import Scalar, Stack
-
-_PARTIAL = {"floordiv", "mod", "pow", "lshift", "rshift"}  # raise for some integers
 
 
 def move_invariants(
@@ -55,7 +54,4 @@ def _may_move(e: Equation, in_bounds: Callable[[Equation], bool], runs: bool) ->
         return in_bounds(e)
     if not all(isinstance(a.type, Scalar) for a in (*e.ins, *e.outs)):
         return runs and (row.elementwise or e.op in ("sum", "broadcast", "matmul"))
-    if e.op in _PARTIAL and all(a.type.dtype[0] in "iu" for a in e.ins):  # type: ignore[union-attr]
-        divisor = e.ins[1]
-        return e.op in ("floordiv", "mod") and isinstance(divisor, Lit) and divisor.value != 0
-    return row.elementwise
+    return row.elementwise and not partial(e)

@@ -74,9 +74,9 @@ def check_seeded(trace: Trace, f: Any, args: tuple[Any, ...], kwargs: dict[str, 
     name = getattr(f, "__name__", "")
     if name not in _DRAWING or not _of_scipy(f):
         return
-    words = {k for k, v in kwargs.items() if k in _SEEDS and _is_seed(trace, v)}
+    words = {k for k, v in kwargs.items() if k in _SEEDS and _is_seed(trace, _known(v))}
     last = args[-1] if args and isinstance(args[-1], _KINDS) else None
-    if not words and not _is_seed(trace, last) and kwargs.get("scramble", True):
+    if not words and not _is_seed(trace, last) and not _draws_nothing(name, kwargs):
         raise fail(
             UnrepeatableError, f"{name} gives something else at every call, which a trace can't",
             "Give it a seed (rng=0, random_state=0), or draw outside and pass the numbers as an "
@@ -91,6 +91,12 @@ _DRAWING = frozenset("""
     sobol_indices rand random random_array clarkson_woodruff_transform kmeans kmeans2 Halton
     LatinHypercube MultinomialQMC MultivariateNormalQMC PoissonDisk Sobol
 """.split())
+
+
+def _draws_nothing(name: str, kwargs: dict[str, Any]) -> bool:
+    """Is it a sequence that is what it is?  Other engines draw though they scramble nothing."""
+    plain = kwargs.get("scramble") is False and kwargs.get("optimization") is None
+    return name in ("Sobol", "Halton") and plain
 
 
 def _of_scipy(f: Any) -> bool:

@@ -14,6 +14,7 @@ import sys
 import traceback
 import types
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +25,9 @@ import jitad
 from tests import complexnumbers, truth
 from tests.engines import ENGINES as MAIN
 from tests.engines import as_emitted, in_place_of_a_kernel
+from tests.properties.choices import Choices, Seeded
 from tests.properties.expressions import VECTOR
+from tests.properties.generate import Generated
 
 ARGNUMS = (0, 1, 2, 3, 4)
 ENGINES = MAIN | {"emitted": as_emitted}
@@ -209,6 +212,23 @@ def _run(
         value = jitad.jit(f)(*given) if way == "native" else primal(f, *given)
         _same("value of the primal alone", value, plain, 1e-11)
         _same("arguments that the program wrote to", numbers(given), numbers(after), 1e-12)
+
+
+def sample(
+    program: Callable[[Choices], Generated], head: str, name: str, seed: int, count: int,
+    refused: tuple[str, ...] = REFUSED,
+) -> tuple[Counter[str], Counter[str]]:  # fmt: skip
+    """What came of so many programs, none of which may fail, and what was in them."""
+    status, features = Counter[str](), Counter[str]()
+    for k in range(count):
+        made = program(Choices(Seeded(seed, k)))
+        ways = ("eager", "tape" if k % 4 == 0 else "emitted")
+        outcome = check(made.source, k, f"{name}_{k}", ways, refused)
+        source = made.source.removeprefix(head)
+        assert outcome.status != "failed", f"{outcome.group}\n{outcome.detail}\n{source}"
+        status[outcome.status] += 1
+        features.update(made.features)
+    return status, features
 
 
 def _native_again(

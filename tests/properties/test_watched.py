@@ -5,11 +5,8 @@ A sample of what `python -m tests.properties.search --kind watched` does on many
 
 from __future__ import annotations
 
-import collections
-
 from tests.examples import examples
-from tests.properties.check import check
-from tests.properties.choices import Choices, Seeded
+from tests.properties.check import sample
 from tests.properties.watched import HEAD, REFUSED, program
 
 _SEED = 12
@@ -17,16 +14,7 @@ _COUNT = examples(40)
 
 
 def test_programs_by_number() -> None:
-    status: collections.Counter[str] = collections.Counter()
-    features: collections.Counter[str] = collections.Counter()
-    for k in range(_COUNT):
-        made = program(Choices(Seeded(_SEED, k)))
-        ways = ("eager", "tape" if k % 4 == 0 else "emitted")
-        outcome = check(made.source, k, f"watched_{k}", ways, REFUSED)
-        source = made.source.removeprefix(HEAD)
-        assert outcome.status != "failed", f"{outcome.group}\n{outcome.detail}\n{source}"
-        status[outcome.status] += 1
-        features.update(made.features)
+    status, features = sample(program, HEAD, "watched", _SEED, _COUNT, REFUSED)
     assert status["ok"] > 0.7 * _COUNT
     for name in ("iterator that is kept", "loop over what it changes", "view of a dict",
                  "second name or copy of a list", "object that holds a list",

@@ -26,6 +26,10 @@ UNSEEDED = {
         (np.arange(5.0),), np.mean, n_resamples=9).standard_error,
     "low discrepancy": lambda x: x * st.qmc.Sobol(2).random(4).sum(),
     "hypercube": lambda x: x * st.qmc.LatinHypercube(2).random(4).sum(),
+    "hypercube, not scrambled": lambda x: x * st.qmc.LatinHypercube(
+        2, scramble=False).random(4)[0, 0],
+    "optimised": lambda x: x * st.qmc.Sobol(
+        2, scramble=False, optimization="random-cd").random(4)[0, 0],
     "generator": lambda x: x * np.random.default_rng().normal(),
     "its generator": lambda x: x * np.random.default_rng(np.random.default_rng()).normal(),
 }  # fmt: skip
@@ -83,6 +87,15 @@ def test_what_is_drawn_with_a_seed(f):
         value, slope = g(x)
         assert value == pytest.approx(f(x), rel=1e-12)
         assert slope == pytest.approx((f(x + 1e-4) - f(x - 1e-4)) / 2e-4, rel=1e-7)
+
+
+def test_a_seed_that_is_an_argument():
+    def f(x, seed):
+        return x * st.norm.rvs(size=2, random_state=seed).sum()
+
+    run = jitad.jit(f, fallback=False)
+    for seed in (3, 4, 3):
+        assert run(2.0, seed) == pytest.approx(f(2.0, seed), rel=1e-14)
 
 
 def test_not_under_a_condition():

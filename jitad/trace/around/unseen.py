@@ -50,14 +50,14 @@ def unaltered(
             a is not b and (type(a) is not bytes or a != b) for a, b in zip(was, now, strict=True)
         ):
             changed.append(thing)
-    for thing in changed:
-        insight = trace.insight
+    if changed:
+        insight, kind = trace.insight, type(changed[0]).__name__
         if loops := frozenset(trace.rolling) - insight.altering:
             # written out, they may do: from the beginning, as what was changed here stays so
             raise Again(replace(insight, altering=insight.altering | loops))
-        raise fail(JitadError, f"{name} changes a {type(thing).__name__} that was there before "
-                       "this branch, loop or derivative, which can't be undone on another path",
-                       "Use a list, a dict, or a class of your own.")  # fmt: skip
+        raise fail(JitadError, f"{name} changes a {kind} that was there before this branch, loop "
+                   "or derivative, which can't be undone on another path",
+                   "Use a list, a dict, or a class of your own.")  # fmt: skip
     return out
 
 

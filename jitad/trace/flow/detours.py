@@ -13,6 +13,7 @@ from typing import Any
 
 from jitad.errors import JitadError
 from jitad.primitives import TABLE
+from jitad.primitives.table import partial
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Equation, Lit
 from jitad.tape.types import Array, is_float
@@ -174,8 +175,7 @@ def _is_arithmetic(e: Equation) -> bool:
     """May it be computed of any numbers?"""
     if e.blocks or len(e.outs) > 1 or any(isinstance(a.type, Array) for a in (*e.ins, *e.outs)):
         return False
-    divides = e.op in ("floordiv", "mod") and not is_float(e.outs[0].type)
-    return TABLE[e.op].elementwise and not divides
+    return TABLE[e.op].elementwise and not partial(e)
 
 
 def _flags(error: Any) -> tuple[Any, ...]:
