@@ -10,6 +10,7 @@ import re
 from functools import cache
 
 from jitad.emit.access import linear, linear_sum
+from jitad.emit.libraries import MODULES
 from jitad.emit.print_python import COMPARE, Expr, apply, cast, literal
 from jitad.emit.scope import Scope
 from jitad.primitives import TABLE
@@ -102,5 +103,5 @@ def _functions(rows: int) -> frozenset[str]:
     names |= {"fadd", "plus", "where", "maximum", "minimum", "deep", "handed", "room"}
     names |= {"highest", "lowest"}
     names |= {"accum", "empty", "ask", "gram", "grown", "load", "opaque", "show", "store"}
-    names |= {"run_of", "spread", "times", "zeros"}
+    names |= {"run_of", "spread", "times", "zeros", *MODULES}
     return frozenset(names)

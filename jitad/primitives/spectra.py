@@ -32,10 +32,51 @@ from jitad.primitives.unloaded import Unloaded
 # -- symmetric matrices ---------------------------------------------------------------------------
 
 
-def _eigh(a: Any, rows: Any) -> Any:
-    """Eigenvalues in a row, eigenvectors in the columns below; reads the lower triangle."""
-    w, v = np.linalg.eigh(a)
-    return np.concatenate([w[None], v]).astype(a.dtype)
+def _eigh(
+    a: Any, rows: Any, low: Any, high: Any, *, by: str, upper: bool, diagonals: int
+) -> Any:
+    """Eigenvalues in a row, eigenvectors in the columns below; reads the lower triangle.
+
+    `by`: the routine of LAPACK, which decides what is an eigenvector and what its negative; what
+    lies from `low` up to `high` is what it gives if asked for these alone.  `upper`: it reads the
+    upper triangle of what is turned here; `diagonals`: of a band, how many it reads.
+    """
+    a = a.T if upper else a
+    if by == "syevd":
+        w, v = np.linalg.eigh(a, "U") if upper else np.linalg.eigh(a)
+        return np.concatenate([w[None], v]).astype(a.dtype)
+    from scipy import linalg  # which takes long to import
+
+    given: dict[str, Any] = {"lower": not upper, "check_finite": False}
+    if by.startswith("sb"):
+        band = _band(a, upper, diagonals)
+        out = np.concatenate([x.reshape(-1, len(a)) for x in linalg.eig_banded(band, **given)])
+        some = linalg.eig_banded(band, **given, select="i", select_range=(low, high - 1)) if (
+            by == "sbevx"
+        ) else None
+    elif by == "stein":
+        out = np.concatenate([x.reshape(-1, len(a)) for x in linalg.eigh(a, **given)])
+        some = linalg.eigh_tridiagonal(
+            np.diag(a), np.diag(a, -1), select="i", select_range=(low, high - 1)
+        )
+    else:
+        whole = linalg.eigh(a, driver="evr" if by == "syevr" else "evd", **given)
+        out = np.concatenate([x.reshape(-1, len(a)) for x in whole])
+        some = linalg.eigh(a, driver=by[2:], subset_by_index=[low, high - 1], **given) if (
+            by == "syevx" or low > 0 or high < len(a)
+        ) else None
+    if some is not None:
+        out[0, low:high], out[1:, low:high] = some
+    return out.astype(a.dtype)
+
+
+def _band(a: Any, upper: bool, diagonals: int) -> Any:
+    """The diagonals of a matrix as rows, as LAPACK has them."""
+    out = np.zeros((diagonals, len(a)), a.dtype)
+    for k in range(min(diagonals, len(a))):
+        line = np.diag(a, k if upper else -k)
+        out[diagonals - 1 - k if upper else k, k if upper else 0 :][: len(line)] = line
+    return out
 
 
 def _eigenvalues_jvp(o: Any, ins: Any, dins: Any, w: Any) -> Any:
@@ -73,8 +114,11 @@ def _eigenvectors_vjp(o: Any, ct: Any, a: Any, packed: Any, v: Any) -> Any:
     return folded(o, o.matmul(o.matmul(v, turned), turn(o, v))), None
 
 
-register(Primitive("eigh", _eigh, lambda a, rows: array(a.type.dtype, rows, a.shape[1]),
-                   constant=True, dear=True, emit="eigh({0})"))  # fmt: skip
+register(Primitive(
+    "eigh", _eigh,
+    lambda a, rows, low, high, **params: array(a.type.dtype, rows, a.shape[1]),
+    constant=True, dear=True, emit="{by}({0}, {2}, {3}, {upper}, {diagonals})",
+))  # fmt: skip
 register(Primitive(
     "eigenvalues", lambda a, packed: np.array(packed[0]),
     lambda a, packed: array(a.type.dtype, a.shape[0]),

@@ -114,3 +114,20 @@ def test_signs_of_zeros_and_roots_of_infinities(f):
             known = ~np.isnan(want)
             np.testing.assert_array_equal(got, want)
             np.testing.assert_array_equal(np.signbit(got)[known], np.signbit(want)[known])
+
+
+ONE = {
+    "complex": lambda x: np.std(x[:1] + 1j * x[:1] ** 2),
+    "complex, along an axis": lambda x: np.sum(np.std((x + 1j * x)[None], axis=0)),
+    "masked": lambda x: np.ma.array(x, mask=[False, True, True]).std(),
+    "masked, along an axis": lambda x: np.ma.array(
+        [x, x], mask=[[True] * 3, [False] * 3]).std(0).sum(),
+    "a pixel": lambda x: scipy.ndimage.standard_deviation(x, np.arange(1, 4), [1, 2, 3]).sum(),
+    "without nan": lambda x: np.sum(np.nanstd(x[None], axis=0)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_the_deviation_of_one_element_does_not_vary(name):
+    for gradient in (jitad.grad(ONE[name]), jitad.jit_grad(ONE[name], fallback=False)):
+        np.testing.assert_array_equal(gradient(np.array([0.5, 1.5, -2.0])), np.zeros(3))

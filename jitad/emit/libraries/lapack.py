@@ -246,26 +246,6 @@ def _line(packed, k):  # type: ignore[no-untyped-def]
     return implementation
 
 
-def eigh(a: Any) -> Any:
-    return TABLE["eigh"].evaluate(a, len(a) + 1)
-
-
-@compiled(eigh)
-def _eigh(a):  # type: ignore[no-untyped-def]
-    def implementation(a):  # type: ignore[no-untyped-def]
-        n = len(a)
-        out = np.empty((n + 1, n), a.dtype)
-        if n:
-            w, v = np.linalg.eigh(a)
-            for j in range(n):
-                out[0, j] = w[j]
-                for i in range(n):
-                    out[i + 1, j] = v[i, j]
-        return out
-
-    return implementation
-
-
 def svd(a: Any) -> Any:
     return TABLE["svd"].evaluate(a, None, None)
 

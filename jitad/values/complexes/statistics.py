@@ -12,7 +12,7 @@ from jitad.values.broadcast import elementwise, shape_of
 from jitad.values.complexes.lifts import finished, imaginary_part, real_part
 from jitad.values.complexes.number import minus, pair
 from jitad.values.kind import fail, type_of
-from jitad.values.numpy.reductions import axes_of, degrees_of_freedom
+from jitad.values.numpy.reductions import axes_of, degrees_of_freedom, deviation
 from jitad.values.registry import call, of_complex
 
 _e = elementwise
@@ -45,7 +45,7 @@ def var(z: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
 
 @of_complex(np.std)
 def std(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-    return finished(call(np.sqrt, var(*args, **kwargs)), out)
+    return finished(deviation(var(*args, **kwargs)), out)
 
 
 def _without_nan(original: Any, of: Any) -> None:

@@ -228,24 +228,34 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Any:
     return swapaxes(f, -1, -2) if upper else f
 
 
-def _triangle_of(a: ArrayHandle, uplo: str) -> ArrayHandle:
+def triangle_of(a: ArrayHandle, uplo: str) -> ArrayHandle:
     """The matrix, turned so that what is read is its lower triangle."""
     if uplo.upper() not in ("L", "U"):
         raise fail(JitadTypeError, "UPLO argument must be 'L' or 'U'")
     return swapaxes(a, -1, -2) if uplo.upper() == "U" else a
 
 
+def eigen_of(
+    a: ArrayHandle, by: str = "syevd", upper: bool = False, low: Any = 0, high: Any = None,
+    diagonals: int = 0,
+) -> list[Any]:
+    """Eigenvalues and eigenvectors, by this routine of LAPACK, which reads the lower triangle, or
+    the upper one of the matrix that is turned here: see the primitive."""
+
+    def one(a: Any) -> tuple[Any, Any]:
+        n = a.shape[0]
+        packed = bind("eigh", a, extents.add(n, 1), low, n if high is None else high, by=by,
+                      upper=upper, diagonals=diagonals)  # fmt: skip
+        return bind("eigenvalues", a, packed), bind("eigenvectors", a, packed)
+
+    return list(stacked(one, [a.shape[-1:], shape2(a)], a))
+
+
 @replaces(np.linalg.eigh)
 def eigh(a: Any, UPLO: str = "L") -> Any:
     (a,) = floats(a)
     matrix(a)
-    a = _triangle_of(a, UPLO)
-
-    def one(a: Any) -> tuple[Any, Any]:
-        packed = bind("eigh", a, extents.add(a.shape[0], 1))
-        return bind("eigenvalues", a, packed), bind("eigenvectors", a, packed)
-
-    return Eigh(*stacked(one, [a.shape[-1:], shape2(a)], a))
+    return Eigh(*eigen_of(triangle_of(a, UPLO), upper=UPLO.upper() == "U"))
 
 
 @replaces(np.linalg.eigvalsh)

@@ -17,6 +17,7 @@ import numpy.ma as ma
 
 from jitad.errors import JitadError, JitadTypeError
 from jitad.values.kind import fail, require
+from jitad.values.numpy.reductions import deviation
 from jitad.values.numpy.shaping import handle
 from jitad.values.registry import call, replaces
 from jitad.values.stand_ins import Read, StandIn, adopt, stands_for
@@ -181,7 +182,9 @@ class Masked(StandIn):
 
     def std(self, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -> Any:
         found = self.var(axis, ddof, keepdims)
-        return sqrt(found) if isinstance(found, Masked) else call(np.sqrt, found)
+        if isinstance(found, Masked):
+            return Masked(deviation(found.data), found.mask)
+        return deviation(found)
 
     def min(self, axis: Any = None, keepdims: Any = False) -> Any:
         found = call(np.min, self._with(self._extreme(1)), axis=axis, keepdims=bool(keepdims))

@@ -355,12 +355,16 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
 @replaces(np.std)
 def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
         keepdims: Any = False, **others: Any) -> Any:  # fmt: skip
-    variance = var(a, axis, dtype, None, ddof, keepdims, **others)
-    none = elementwise("eq", variance, 0)  # where all are equal the derivative is taken to be zero
+    result = deviation(var(a, axis, dtype, None, ddof, keepdims, **others))
+    return result if out is None else write_out(out, result)
+
+
+def deviation(variance: Any) -> Any:
+    """Its root; where all are equal, as one element is, the derivative is taken to be zero."""
+    none = elementwise("eq", variance, 0)
     zero, one = map(np.dtype(type_of(as_operand(variance)).dtype).type, (0, 1))
     root = elementwise("sqrt", elementwise("where", none, one, variance))
-    result = elementwise("where", none, zero, root)
-    return result if out is None else write_out(out, result)
+    return elementwise("where", none, zero, root)
 
 
 # -- loops along an axis --------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from jitad.values.broadcast import common_shape, elementwise, require_same
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
 from jitad.values.numpy.creation import filled
-from jitad.values.numpy.linalg import cholesky_of, floats, matrix, stacked
+from jitad.values.numpy.linalg import cholesky_of, eigen_of, floats, matrix, stacked, triangle_of
 from jitad.values.numpy.shaping import broadcast_to, handle, ravel, reshape
 from jitad.values.python_functions import to_float
 from jitad.values.registry import call, replaces
@@ -193,17 +193,24 @@ def eigh(a: Any, b: Any = None, *, lower: bool = True, eigvals_only: bool = Fals
          **others: Any) -> Any:  # fmt: skip
     """The generalised problem by the Cholesky factor of b."""
     subset = others.pop("subset_by_index", None)
-    _refuse("eigh", others, type=1, driver=None, subset_by_value=None)
+    driver = others.pop("driver", None) or (
+        "evr" if b is None else "gvd" if subset is None else "gvx"
+    )
+    _refuse("eigh", others, type=1, subset_by_value=None)
+    if driver not in ("evr", "evd", "evx", "gvd", "gvx") or (driver[0] == "g") != (b is not None):
+        raise fail(JitadTypeError, f"driver={driver!r} of scipy.linalg.eigh is not supported here")
+    (a,) = floats(a)
+    matrix(a)
     f = None
     if b is not None:
         f = cholesky(b if lower else handle(b).T, True)
         left = solve_triangular(f, _mirrored(handle(a), lower), 0, True)
-        a, lower = solve_triangular(f, left.T, 0, True), True
-    found = call(np.linalg.eigh, a, "L" if lower else "U")
-    values, vectors = found
+        a = solve_triangular(f, left.T, 0, True)
+    low, high = (0, None) if subset is None else (subset[0], extents.add(subset[1], 1))
+    turned = triangle_of(a, "L" if lower else "U")
+    values, vectors = eigen_of(turned, f"syev{driver[-1]}", not lower, low, high)
     if subset is not None:
-        chosen = slice(subset[0], extents.add(subset[1], 1))
-        values, vectors = values[chosen], vectors[:, chosen]
+        values, vectors = values[low:high], vectors[:, low:high]
     if eigvals_only:
         return values
     return values, vectors if f is None else solve_triangular(f, vectors, 1, True)

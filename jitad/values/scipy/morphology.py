@@ -14,6 +14,7 @@ from jitad.errors import JitadTypeError
 from jitad.values import extents
 from jitad.values.active import is_traced
 from jitad.values.kind import fail
+from jitad.values.numpy.reductions import deviation
 from jitad.values.numpy.shaping import handle
 from jitad.values.registry import call, replaces
 from jitad.values.scipy.images import (
@@ -248,7 +249,7 @@ _labelled(nd.sum, _sum)
 _labelled(nd.sum_labels, _sum)
 _labelled(nd.mean, _mean)
 _labelled(nd.variance, _variance)
-_labelled(nd.standard_deviation, lambda a, mask: call(np.sqrt, _variance(a, mask)))
+_labelled(nd.standard_deviation, lambda a, mask: deviation(_variance(a, mask)))
 _labelled(nd.maximum, lambda a, mask: call(np.max, call(np.where, mask, a, -np.inf)))
 _labelled(nd.minimum, lambda a, mask: call(np.min, call(np.where, mask, a, np.inf)))
 

@@ -13,7 +13,7 @@ import scipy.linalg as sl
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.values import extents
 from jitad.values.kind import fail
-from jitad.values.numpy.linalg import floats
+from jitad.values.numpy.linalg import eigen_of, floats
 from jitad.values.numpy.shaping import handle
 from jitad.values.registry import call, replaces
 
@@ -43,27 +43,34 @@ def convolution_matrix(a: Any, n: Any, mode: str = "full") -> Any:
     return call(np.where, inside, a[call(np.where, inside, at, 0)], 0)
 
 
-def _chosen(values: Any, vectors: Any, select: Any, select_range: Any, name: str) -> Any:
-    """Eigenvalues by their places, from the smallest on."""
+def _chosen(matrix: Any, whole: str, some: str, select: Any, select_range: Any, name: str,
+            **params: Any) -> tuple[Any, Any]:  # fmt: skip
+    """Eigenvalues by their places, from the smallest on, and eigenvectors: of the `whole` by that
+    routine, of `some` by this."""
     if select in ("i", 2):
-        low, high = select_range
-        values = values[low : extents.add(high, 1)]
-        vectors = None if vectors is None else vectors[:, low : extents.add(high, 1)]
-    elif select not in ("a", 0):
+        low, high = select_range[0], extents.add(select_range[1], 1)
+        values, vectors = eigen_of(matrix, some, low=low, high=high, **params)
+        return values[low:high], vectors[:, low:high]
+    if select not in ("a", 0):
         raise fail(JitadTypeError, f"select={select!r} of {name} is not supported here",
                    "Select by places: select='i'.")  # fmt: skip
-    return values if vectors is None else (values, vectors)
+    values, vectors = eigen_of(matrix, whole, **params)
+    return values, vectors
 
 
 @replaces(sl.eigh_tridiagonal)
 def eigh_tridiagonal(d: Any, e: Any, eigvals_only: bool = False, select: Any = "a",
                      select_range: Any = None, check_finite: bool = True, tol: Any = 0.0,
                      lapack_driver: str = "auto") -> Any:  # fmt: skip
+    """SciPy calls the routines of tridiagonal matrices that those of symmetric ones call."""
+    whole = {"auto": "syevd", "stevd": "syevd", "stemr": "syevr"}.get(lapack_driver)
+    if (lapack_driver not in ("auto", "stebz")) if select in ("i", 2) else whole is None:
+        raise fail(JitadTypeError, f"lapack_driver={lapack_driver!r} of eigh_tridiagonal is not "
+                   "supported here", "Leave it out.")  # fmt: skip
     d, e = floats(d, e)
     lower = call(np.diag, d) + call(np.diag, e, -1)
-    values, vectors = call(np.linalg.eigh, lower)
-    return _chosen(values, None if eigvals_only else vectors, select, select_range,
-                   "eigh_tridiagonal")  # fmt: skip
+    found = _chosen(lower, whole or "", "stein", select, select_range, "eigh_tridiagonal")
+    return found[0] if eigvals_only else found
 
 
 @replaces(sl.eigvalsh_tridiagonal)
@@ -83,8 +90,9 @@ def eig_banded(a_band: Any, lower: bool = False, eigvals_only: bool = False,
     for k in range(1, count):
         line = band[k, : extents.sub(n, k)] if lower else band[count - 1 - k, k:]
         whole = whole + call(np.diag, line, -k)
-    values, vectors = call(np.linalg.eigh, whole)
-    return _chosen(values, None if eigvals_only else vectors, select, select_range, "eig_banded")
+    found = _chosen(whole, "sbevd", "sbevx", select, select_range, "eig_banded", upper=not lower,
+                    diagonals=count)  # fmt: skip
+    return found[0] if eigvals_only else found
 
 
 @replaces(sl.eigvals_banded)
