@@ -3,10 +3,11 @@ other name would go on to have what was there before."""
 
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 
 import jitad
-from jitad.errors import JitadError
+from jitad.errors import FallbackWarning, JitadError
 
 
 @dataclass
@@ -88,3 +89,21 @@ def test_one_thing_under_two_names(k, how):
 def test_what_is_only_read_may_be_there_twice():
     row = [1.0, 2.0]
     assert jitad.jit(lambda x, a, b: x * a[0] + b[1])(0.5, row, row) == 2.5
+
+
+def are_one(a, b):
+    return 1.0 if a is b else 2.0
+
+
+@pytest.mark.parametrize("make", [lambda: np.ones(3), lambda: [1.0, 2.0], lambda: {"a": 1.0}])
+def test_two_arguments_that_are_asked_whether_they_are_one(make):
+    for first in (False, True):  # is the kernel made for such a call, or for another?
+        f = jitad.jit(are_one, fallback=False)
+        if first:
+            assert f(make(), make()) == 2.0
+        one = make()
+        with pytest.raises(JitadError, match="argument 0 and argument 1 are one and the same"):
+            f(one, one)
+        assert f(make(), make()) == 2.0
+    with pytest.warns(FallbackWarning, match="one and the same"):
+        assert jitad.jit(are_one, fallback=True)(one, one) == 1.0
