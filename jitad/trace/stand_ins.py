@@ -153,6 +153,7 @@ for _name, (_plain, _method) in hooks._UNARY.items():
 METHODS["__abs__"] = _abs
 WHILE_TRACING[operator.getitem] = get_item
 WHILE_TRACING[operator.contains] = lambda owner, value: hooks.In(value, owner)
+WHILE_TRACING[operator.is_], WHILE_TRACING[operator.is_not] = hooks.Is, hooks.IsNot
 WHILE_TRACING[id] = _id
 HERE[contextlib.ExitStack] = lambda: call(ExitStack)
 WHILE_TRACING[functools.cmp_to_key] = lambda mycmp: functools.partial(Compared, mycmp)

@@ -1,6 +1,7 @@
 """Do `is` and `match` never mistake a stand-in for the value that it stands for?"""
 
 import copy
+import operator
 
 import numpy as np
 import pytest
@@ -310,3 +311,14 @@ def test_forms_are_those_of_the_values_at_hand():
     for k in range(100):
         a, b = (k, k + 1) if k % 2 else (0.5 * k, 1.5 * k + 1.0)
         assert unifier.unify(Num(a), Num(b)).type.dtype == ("i8" if k % 2 else "f8")
+
+
+def by_functions(x, n):
+    thing, other = [x], [x]
+    return operator.is_(thing, thing), operator.is_not(thing, other), operator.is_(n, None)
+
+
+def test_the_operator_module_asks_as_python_does():
+    assert jit(by_functions, fallback=False)(1.5, 3) == (True, True, False)
+    with pytest.raises(JitadTypeError, match="whether two numbers are one object"):
+        jit(lambda a, b: operator.is_(a, b), fallback=False)(1, 1)

@@ -132,16 +132,18 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
 
 @replaces(np.digitize)
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
-    """The bins rise or fall; which of the two is looked up in the first and the last."""
+    """The bins rise or fall, all of them: neighbours say which of the two."""
     bins, x = handle(bins), as_operand(x)
     n = bins.shape[0]
     up = _search(bins, x, not right)
     down = elementwise("sub", n, _search(bins[::-1], x, not right))
-    some = extents.assume_at_least(n, 1)
-    zero = () if some else [call(np.zeros, 1, bins.dtype)]  # of which those of no bins are made
-    first = bins[0] if some else call(np.concatenate, [bins[:1], *zero])[0]
-    last = bins[-1] if some else call(np.concatenate, [*zero, bins[-1:]])[-1]
-    return elementwise("where", elementwise("le", first, last), up, down)
+    rises, falls = (
+        elementwise("logical_not", call(np.any, elementwise(name, bins[:-1], bins[1:])))
+        for name in ("gt", "lt")
+    )
+    require(elementwise("logical_or", rises, falls), JitadValueError,
+            "bins must be monotonically increasing or decreasing")  # fmt: skip
+    return elementwise("where", rises, up, down)
 
 
 @replaces(np.histogram_bin_edges)
@@ -221,6 +223,9 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None,
            period: Any = None) -> Any:  # fmt: skip
     """On the line through the neighbours; at a knot the slope is that of the piece after it."""
     xp, fp = (h if h.dtype == float else h.astype(float) for h in (handle(xp), handle(fp)))
+    if xp.ndim != 1 or fp.ndim != 1:
+        raise fail(JitadValueError, "data points of interp must be arrays of one axis")
+    require_same(fp.shape[0], xp.shape[0], lambda: "fp and xp are not of the same length.")
     x = elementwise("mul", x, 1.0)
     x = x if isinstance(x, ArrayHandle) else cast(x, np.dtype("f8"))
     if period is not None:
@@ -236,7 +241,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None,
     several = extents.assume_at_least(n, 2)
     extents.require_at_least(n, 1, "array of sample points is empty")
     if not isinstance(n, Number) and n == 1:
-        inside = elementwise("add", elementwise("mul", x, 0.0), fp[0])
+        inside = call(np.broadcast_to, fp[0], shape_of(x)) if shape_of(x) else fp[0]
     else:
         k = elementwise("sub", _search(xp, x, True), 1)
         last = extents.sub(n, 2) if several else extents.largest(extents.sub(n, 2), 0)
@@ -245,9 +250,20 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None,
         if not several:
             after = elementwise("minimum", after, extents.sub(n, 1))
         rise, run = elementwise("sub", fp[after], fp[k]), elementwise("sub", xp[after], xp[k])
-        run = run if several else elementwise("where", elementwise("eq", n, 1), 1.0, run)
         slope = elementwise("div", rise, run)
         inside = elementwise("add", elementwise("mul", slope, elementwise("sub", x, xp[k])), fp[k])
+        # Where that is not finite, from the other side, as NumPy does it; at a knot, its value.
+        back = elementwise("sub", x, xp[after])
+        other = elementwise("add", elementwise("mul", slope, back), fp[after])
+        flat = elementwise("logical_and", elementwise("eq", fp[k], fp[after]),
+                           elementwise("eq", x, x))  # fmt: skip
+        level = elementwise("logical_and", elementwise("isnan", other), flat)
+        other = elementwise("where", level, fp[k], other)
+        for at in (k, after):
+            other = elementwise("where", elementwise("eq", x, xp[at]), fp[at], other)
+        inside = elementwise("where", elementwise("isnan", inside), other, inside)
+        if not several:
+            inside = elementwise("where", elementwise("eq", n, 1), fp[0], inside)
     first, last = (fp[0] if left is None else left), (fp[-1] if right is None else right)
     inside = elementwise("where", elementwise("lt", x, xp[0]), first, inside)
     return elementwise("where", elementwise("gt", x, xp[-1]), last, inside)

@@ -129,6 +129,8 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = np._NoValue,
 
 @replaces(np.ediff1d)
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    if handle(ary).dtype == bool:
+        raise fail(JitadTypeError, "bools can't be subtracted", "Compare neighbours by !=.")
     inner = diff(ravel(ary))
     parts = [*([] if to_begin is None else [ravel(to_begin)]), inner,
              *([] if to_end is None else [ravel(to_end)])]  # fmt: skip
