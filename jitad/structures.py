@@ -247,6 +247,8 @@ def is_complex(value: Any) -> bool:
 
 def _complex(re: Any, im: Any) -> Any:
     """A complex value of these leaves, whatever they are."""
+    if not traced_complex:  # nothing was traced in this process so far
+        importlib.import_module("jitad.values.complexes.number")
     kind, plain = traced_complex[0]
     if all(isinstance(x, (float, np.floating, np.ndarray)) for x in (re, im)):
         return plain(re, im)

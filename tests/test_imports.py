@@ -77,6 +77,22 @@ def test_what_is_found_on_disk_needs_no_tracer_and_no_engine(kind: str, tmp_path
     assert len(found) < 100
 
 
+FIRST = {  # the first call that a process makes, and what it gives
+    "a complex number": ("jit_grad(lambda z: abs(z) ** 2)(1 + 2j)", "(2-4j)"),
+    "a complex array": ("jit(lambda z: z * 2)(np.ones(2) * 1j)[1]", "2j"),
+    "one in a dict": ("jit(lambda d: abs(d['z']))({'z': 3 + 4j})", "5.0"),
+    "eagerly": ("grad(lambda z: abs(z) ** 2)(1 + 2j)", "(2-4j)"),
+}
+
+
+@pytest.mark.parametrize("kind", FIRST)
+def test_complex_arguments_may_be_the_first_that_a_process_sees(kind: str, tmp_path: Path) -> None:
+    program, expected = FIRST[kind]
+    for _ in range(2):  # compiled, and found on disk
+        assert run(tmp_path, "from jitad import grad, jit, jit_grad", "import numpy as np",
+                   f"print({program})") == expected  # fmt: skip
+
+
 OF_LIBRARIES = {
     "times": "v @ (a @ v)", "gram": "np.sum(a.T @ a)", "lu": "np.sum(np.linalg.inv(a))",
     "solve": "v @ np.linalg.solve(a, v)", "log_size": "np.linalg.slogdet(a)[1]",

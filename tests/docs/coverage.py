@@ -160,11 +160,11 @@ Conventions, where a derivative is not unique: equal candidates of `max` and `mi
 `interp` has the slope of the piece after a knot; `cholesky`, `eigh` depend on the triangle that
 they read, and on nothing else; `pinv`, `lstsq` are differentiated at constant rank; eigenvectors of
 `eig` have length one and are real where they are largest, those of `eigh` of a complex matrix have
-a real first element; which of a vector and its negative `eigh` gives is LAPACK's to say, by the
-routine that NumPy or SciPy calls. Eigenvectors and singular vectors have no derivative where two
-values coincide: it is `nan` there (their values have one, if they are simple). A determinant has
-two derivatives wherever it is; the third is `nan` where more than three singular values are next to
-zero.
+a real first element, or last one if its upper triangle is read; which of a vector and its negative
+`eigh` gives is LAPACK's to say, by the routine that NumPy or SciPy calls. Eigenvectors and singular
+vectors have no derivative where two values coincide: it is `nan` there (their values have one, if
+they are simple). A determinant has two derivatives wherever it is; the third is `nan` where more
+than three singular values are next to zero.
 
 ## Complex numbers
 

@@ -131,3 +131,12 @@ ONE = {
 def test_the_deviation_of_one_element_does_not_vary(name):
     for gradient in (jitad.grad(ONE[name]), jitad.jit_grad(ONE[name], fallback=False)):
         np.testing.assert_array_equal(gradient(np.array([0.5, 1.5, -2.0])), np.zeros(3))
+
+
+@pytest.mark.parametrize("kind", [np.complex128, np.complex64])
+def test_a_complex_determinant_of_zero_has_no_phase(kind):
+    for a in (np.zeros((3, 3)), [[1j, 1], [1j, 1]]):
+        expected = np.linalg.slogdet(np.array(a, kind))
+        for f in (jitad.jit(lambda a: np.linalg.slogdet(a), fallback=False),
+                  lambda a: jitad.vjp(np.linalg.slogdet, a)[0]):  # fmt: skip
+            assert tuple(f(np.array(a, kind))) == tuple(expected) == (0.0, -np.inf)

@@ -14,7 +14,11 @@ SIZES = (2, 3, 5, 8, 40)
 
 
 def spd(a):
-    return a @ a.T + np.eye(len(a))
+    return a @ a.conj().T + np.eye(len(a))
+
+
+def parts(z):
+    return z.real + 2.0 * z.imag
 
 
 def band(a, count, lower):
@@ -52,6 +56,13 @@ CALLS = {
         band(a, 2, True), lower=True, select="i", select_range=(0, 1))[1],
     "banded, all by place": lambda a: sl.eig_banded(
         band(a, 2, True), lower=True, select="i", select_range=(0, len(a) - 1))[1],
+    "complex": lambda a: parts(np.linalg.eigh(a + 1j * a.T)[1]),
+    "complex, upper": lambda a: parts(np.linalg.eigh(a + 1j * a.T, "U")[1]),
+    "complex, scipy": lambda a: parts(sl.eigh(a + 1j * a.T)[1]),
+    "complex, scipy, upper": lambda a: parts(sl.eigh(a + 1j * a.T, lower=False)[1]),
+    "complex, generalised": lambda a: parts(sl.eigh(a + 1j * a.T, spd(a + 2j * a.T))[1]),
+    "complex, generalised, upper": lambda a: parts(
+        sl.eigh(a + 1j * a.T, spd(a), lower=False)[1]),
     "wide band": lambda a: sl.eig_banded(band(a, 3, True), lower=True)[1] if len(a) > 2 else a,
     "wide band, some": lambda a: sl.eig_banded(
         band(a, 3, False), select="i", select_range=(1, 2))[1] if len(a) > 2 else a,
@@ -75,7 +86,8 @@ def test_vectors_have_the_signs_of_the_library(name):
 
 # With `syevr` the last bits decide: a difference may be one of a vector and its negative.
 STEADY = [name for name in CALLS if name not in (
-    "scipy", "scipy, upper", "some", "some, upper", "tridiagonal, stemr")]  # fmt: skip
+    "scipy", "scipy, upper", "some", "some, upper", "tridiagonal, stemr", "complex, scipy",
+    "complex, scipy, upper")]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", STEADY)
@@ -107,7 +119,10 @@ def test_signs_in_float32(name):
         np.testing.assert_allclose(found, f(a), atol=2e-4)
 
 
-@pytest.mark.parametrize("name", ["numpy, upper", "scipy", "some", "banded", "wide band"])
+FINITE = ["numpy, upper", "scipy", "some", "banded", "wide band", "complex, scipy"]
+
+
+@pytest.mark.parametrize("name", FINITE)
 def test_what_is_not_finite_raises(name):
     a = np.ones((4, 4))
     a[2, 2] = np.nan

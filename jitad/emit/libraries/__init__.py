@@ -8,7 +8,7 @@ _LAPACK = ("cholesky", "expm", "line", "log_size", "lu", "lu_order", "lu_sign", 
            "pinv", "qr", "solve", "sqrtm", "svd", "trisolve")  # fmt: skip
 _SYMMETRIC = ("sbevd", "sbevx", "stein", "syevd", "syevr", "syevx")
 MODULES = {
-    "times": "blas", "gram": "blas", "eig": "eigen", "heigh": "hermitian",
+    "times": "blas", "gram": "blas", "eig": "eigen", "zheevd": "hermitian", "zheevr": "hermitian",
     **dict.fromkeys(_DETERMINANTS, "determinants"), **dict.fromkeys(_LAPACK, "lapack"),
     **dict.fromkeys(_SYMMETRIC, "symmetric"),
 }  # fmt: skip

@@ -63,10 +63,14 @@ def _slot(builder: Any, value: Any) -> Any:
     return at
 
 
+_LETTERS = {"z": types.complex128, "c": types.complex64, "s": types.float32}
+
+
 def fortran(name: str, module: str) -> Any:
     """A subroutine of LAPACK, for compiled code: integers go by address, arrays as they lie.
 
-    The symbol is `jitad_d<name>`, or `jitad_s<name>` where the arrays are of float32.
+    The symbol is `jitad_d<name>`, or has another letter of LAPACK's where the arrays are of
+    float32 ("s"), complex ("z"), or both ("c").
     """
 
     def routine(*args: Any) -> None:
@@ -83,16 +87,17 @@ def fortran(name: str, module: str) -> Any:
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         byte = ir.IntType(8).as_pointer()
         handed = []
-        narrow = False
+        kinds = set()
         for t, value in zip(sig.args, args, strict=True):
             if isinstance(t, types.Array):
-                narrow = narrow or t.dtype == types.float32
+                kinds.add(t.dtype)
                 at = context.make_array(t)(context, builder, value).data
             else:
                 at = _slot(builder, value)
             handed.append(builder.bitcast(at, byte))
         fnty = ir.FunctionType(ir.VoidType(), [byte] * len(handed))
-        symbol = f"jitad_{'s' if narrow else 'd'}{name}"
+        letter = next((x for x, kind in _LETTERS.items() if kind in kinds), "d")
+        symbol = f"jitad_{letter}{name}"
         builder.call(numba_private.declare(builder.module, fnty, symbol, ("nounwind",)), handed)
         return context.get_dummy_value()
 

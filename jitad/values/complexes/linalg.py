@@ -129,39 +129,56 @@ def adjoint(z: Any) -> Any:
     return call(np.conj, call(np.matrix_transpose, z))
 
 
-def _from_triangle(z: Any) -> tuple[ArrayHandle, ArrayHandle]:
-    """The Hermitian matrix that has z's lower triangle; its diagonal is real."""
+def _from_triangle(z: Any, upper: bool) -> tuple[ArrayHandle, ArrayHandle]:
+    """The Hermitian matrix that has z's lower, or upper, triangle; its diagonal is real."""
     re, im = _handles(z)
     matrix(re)
-    below, under = call(np.tril, re, -1), call(np.tril, im, -1)
-    return (_e("add", call(np.tril, re), swapaxes(below, -1, -2)),
+    part = np.triu if upper else np.tril
+    k = 1 if upper else -1
+    beside, under = call(part, re, k), call(part, im, k)
+    return (_e("add", call(part, re), swapaxes(beside, -1, -2)),
             _e("sub", under, swapaxes(under, -1, -2)))  # fmt: skip
 
 
-def _eigen(re: ArrayHandle, im: ArrayHandle, vectors: bool) -> list[Any]:
+def eigen_of(z: Any, by: str, upper: bool, vectors: bool = True) -> list[Any]:
+    """Eigenvalues and eigenvectors of a Hermitian matrix, by this routine of LAPACK."""
+    found = _eigen(*_from_triangle(z, upper), by, upper, vectors)
+    return [found[0], _halves(found[1], -2)] if vectors else found
+
+
+def _eigen(
+    re: ArrayHandle, im: ArrayHandle, by: str = "zheevd", upper: bool = False, vectors: bool = False
+) -> list[Any]:
     n = re.shape[-1]
     twice = extents.mul(2, n)
 
     def one(a: Any) -> list[Any]:
-        packed = bind("heigh", a, extents.add(a.shape[0], 1), n)
-        rows = ["hermitian_values", "hermitian_vectors"][: 1 + vectors]
-        return [bind(row, a, packed) for row in rows]
+        packed = bind("heigh", a, extents.add(a.shape[0], 1), n, by=by, upper=upper)
+        values = bind("hermitian_values", a, packed)
+        return [values, bind("hermitian_vectors", a, packed, upper=upper)] if vectors else [values]
 
-    return stacked(one, [(n,), (twice, n)][: 1 + vectors], _doubled(Complex(re, im)))
+    return list(stacked(one, [(n,), (twice, n)][: 1 + vectors], _doubled(Complex(re, im))))
+
+
+def mirrored(z: Any, upper: bool) -> Any:
+    """The Hermitian matrix with this triangle."""
+    return Complex(*_from_triangle(z, upper))
+
+
+def _is_upper(uplo: str) -> bool:
+    if uplo.upper() not in ("L", "U"):
+        raise fail(JitadTypeError, "UPLO argument must be 'L' or 'U'")
+    return uplo.upper() == "U"
 
 
 @of_complex(np.linalg.eigvalsh)
 def eigvalsh(a: Any, UPLO: str = "L") -> Any:
-    return _eigen(*_from_triangle(a if UPLO.upper() == "L" else adjoint(a)), False)[0]
+    return eigen_of(a, "zheevd", _is_upper(UPLO), False)[0]
 
 
 @of_complex(np.linalg.eigh)
 def eigh(a: Any, UPLO: str = "L") -> Any:
-    if UPLO.upper() != "L":
-        raise fail(JitadTypeError, "eigh of a complex matrix is supported for its lower triangle",
-                   "Pass the conjugate transpose.")  # fmt: skip
-    w, v = _eigen(*_from_triangle(a), True)
-    return Eigh(w, _halves(v, -2))
+    return Eigh(*eigen_of(a, "zheevd", _is_upper(UPLO)))
 
 
 @of_complex(np.linalg.cholesky)
@@ -196,7 +213,7 @@ def singular_values(a: Any) -> Any:
                     axis=-2)  # fmt: skip
 
     turned, back = swapaxes(re, -1, -2), swapaxes(im, -1, -2)
-    (w,) = _eigen(dilated(re, turned), dilated(im, call(np.negative, back)), False)
+    (w,) = _eigen(dilated(re, turned), dilated(im, call(np.negative, back)))
     k = extents.smallest(m, n)
     largest = w[..., extents.sub(w.shape[-1], k) :]
     return call(np.copy, call(np.flip, largest, -1))
@@ -284,7 +301,8 @@ of_complex(np.linalg.det)(lambda a: det(a))
 def slogdet(a: Any) -> Any:
     re, im, sign = _eliminated(a)
     size = _e("hypot", re, im)
-    phase = times(call(np.prod, over(Complex(re, im), size)), sign)
+    whole = _e("where", _e("eq", size, 0.0), np.dtype(size.dtype).type(1), size)  # 0 has no phase
+    phase = times(call(np.prod, over(Complex(re, im), whole)), sign)
     return Slogdet(phase, call(np.sum, _e("log", size)))
 
 

@@ -11,14 +11,16 @@ import numpy as np
 import scipy.linalg as sl
 
 from jitad.errors import JitadTypeError
+from jitad.values import extents
 from jitad.values.broadcast import shape_of
 from jitad.values.complexes.lifts import real_part
 from jitad.values.complexes.linalg import (
     adjoint,
     cholesky,
     det,
-    eigvalsh,
+    eigen_of,
     inverse_of,
+    mirrored,
     singular_values,
     solver,
 )
@@ -31,11 +33,34 @@ for _f in (sl.inv, sl.pinv, sl.expm):
     of_complex(_f)(inverse_of(_f))
 
 
-@of_complex(sl.eigvalsh)
-def scipy_eigvalsh(a: Any, b: Any = None, *, lower: bool = True) -> Any:
+@of_complex(sl.eigh)
+def scipy_eigh(a: Any, b: Any = None, *, lower: bool = True, eigvals_only: bool = False,
+               overwrite_a: bool = False, overwrite_b: bool = False, type: int = 1,
+               check_finite: bool = True, subset_by_index: Any = None,
+               subset_by_value: Any = None, driver: Any = None) -> Any:  # fmt: skip
+    """The generalised problem by the Cholesky factor of b."""
+    whole = subset_by_index is None or eigvals_only
+    usual = (None, "evr" if b is None else "gvd")
+    if type != 1 or subset_by_value is not None or driver not in usual or not whole:
+        raise fail(JitadTypeError, "type=, subset_by_value=, driver=, and some of the eigenvectors "
+                   "(subset_by_index=), are not supported here for complex matrices",
+                   "Take what you need of all of them.")  # fmt: skip
+    f = None
     if b is not None:
-        raise fail(JitadTypeError, "b= of eigvalsh is not supported for complex matrices")
-    return eigvalsh(a, "L" if lower else "U")
+        f = cholesky(b if lower else adjoint(b))
+        left = solve_triangular(f, mirrored(a, not lower), 0, True)
+        a = solve_triangular(f, adjoint(left), 0, True)
+    found = eigen_of(a, "zheevr" if b is None else "zheevd", not lower, not eigvals_only)
+    if eigvals_only:
+        some = subset_by_index
+        return found[0] if some is None else found[0][some[0] : extents.add(some[1], 1)]
+    values, vectors = found
+    return values, vectors if f is None else solve_triangular(f, vectors, 2, True)
+
+
+@of_complex(sl.eigvalsh)
+def scipy_eigvalsh(a: Any, b: Any = None, *, lower: bool = True, **others: Any) -> Any:
+    return scipy_eigh(a, b, lower=lower, eigvals_only=True, **others)
 
 
 @of_complex(sl.cholesky)
