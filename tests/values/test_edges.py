@@ -1,5 +1,6 @@
 """Numbers at the edge of what a function takes: counted from the end, negative, zero, infinite."""
 
+import cmath
 import math
 
 import numpy as np
@@ -140,3 +141,14 @@ def test_a_complex_determinant_of_zero_has_no_phase(kind):
         for f in (jitad.jit(lambda a: np.linalg.slogdet(a), fallback=False),
                   lambda a: jitad.vjp(np.linalg.slogdet, a)[0]):  # fmt: skip
             assert tuple(f(np.array(a, kind))) == tuple(expected) == (0.0, -np.inf)
+
+
+@pytest.mark.parametrize("f", [np.arctanh, cmath.atanh])
+def test_arctanh_of_infinite_numbers(f):
+    compiled = jitad.jit(lambda z: f(z), fallback=False)
+    for x in (0.0, -0.0, 1.0, math.inf, -math.inf):
+        for y in (0.0, -2.0, math.inf, -math.inf):
+            if math.isinf(x) or math.isinf(y):
+                z = complex(x, y)
+                for found in (compiled(z), jitad.jvp(f, (z,), (1j,))[0]):
+                    assert str(complex(found)) == str(cmath.atanh(z))

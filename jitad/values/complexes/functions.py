@@ -150,11 +150,13 @@ def arctanh(z: Any) -> Any:
     less, more, square = _e("sub", 1.0, x), _e("add", 1.0, x), _e("mul", y, y)
     ratio = _e("div", _e("mul", 4.0, x), _e("add", _e("mul", less, less), square))
     turn = _angle(_e("sub", _e("mul", less, more), square), _e("mul", 2.0, y))
+    turn = _e("where", _e("isinf", y), _e("copysign", np.pi, y), turn)
     # log1p(-ratio') of the mirror image, where 1 + ratio would cancel
     back = _e("div", _e("mul", -4.0, x), _e("add", _e("mul", more, more), square))
     right = _e("ge", x, 0.0)
     re = _e("where", right, _e("log1p", _e("where", right, ratio, 0.0)),
             _e("neg", _e("log1p", _e("where", right, 0.0, back))))  # fmt: skip
+    re = _e("where", _e("isinf", x), _e("copysign", 0.0, x), re)
     return pair(_e("mul", 0.25, re), _e("mul", 0.5, turn))
 
 
