@@ -40,6 +40,7 @@ from jitad.errors import (
     RoomMiss,
     UnknownDepthError,
 )
+from jitad.named import name_of, named
 from jitad.room import Room
 from jitad.structures import Structure, flatten, unflatten
 from jitad.trace import ongoing
@@ -154,7 +155,10 @@ class Compiled(Inspected):
         return self if instance is None else functools.partial(self, instance)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled as what it was made of: another process finds its kernels on disk."""
+        """Pickled by its name, or as what it was made of: another process finds its kernels on
+        disk."""
+        if (name := name_of(self)) is not None:
+            return named, name
         memory = math.inf if self.memory is None else self.memory
         parallel = False if self.threads is None else self.threads or True
         return type(self), (self.f, self.fallback, memory, parallel)

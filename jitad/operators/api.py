@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from jitad.calls.compiled import Compiled
 from jitad.errors import JitadTypeError
+from jitad.named import name_of, named
 
 if TYPE_CHECKING:
     from jitad.primitives.schedules import Snapshots
@@ -58,6 +59,11 @@ class Derivative:
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Pickled by its name, if it has one."""
+        name = name_of(self)
+        return (named, name) if name is not None else super().__reduce_ex__(protocol)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         from jitad.operators.applied import applied  # the engines: a kernel needs neither

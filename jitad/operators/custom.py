@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from jitad.errors import JitadError, JitadTypeError, JitadValueError
+from jitad.named import name_of, named
 from jitad.runtime import custom as eager
 from jitad.runtime.custom import Rules
 from jitad.structures import flatten
@@ -72,6 +73,11 @@ class Custom:
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Pickled by its name, if it has one."""
+        name = name_of(self)
+        return (named, name) if name is not None else super().__reduce_ex__(protocol)
 
     def defjvp(self, rule: Function) -> Function:
         """Set the forward rule: `rule(primals, tangents)` gives `(value, tangent)`."""

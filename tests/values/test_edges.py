@@ -152,3 +152,24 @@ def test_arctanh_of_infinite_numbers(f):
                 z = complex(x, y)
                 for found in (compiled(z), jitad.jvp(f, (z,), (1j,))[0]):
                     assert str(complex(found)) == str(cmath.atanh(z))
+
+
+def ranges(a, b, c):
+    return np.arange(a), np.arange(a, b), np.arange(a, b, c), np.arange(b, dtype=np.float32)
+
+
+def test_a_range_of_floats_has_floats():
+    compiled = jitad.jit(ranges, fallback=False)
+    for ends in ((3.0, 5, 1), (3, 5.0, 1), (3, 5, 1.0), (0, 2.5, 0.5), (2, 7, 2), (4.0, 1.0, -1.5),
+                 (np.float32(2.0), 4, 1), (True, 3, 1)):  # fmt: skip
+        for found in (compiled(*ends), jitad.vjp(ranges, *ends)[0]):
+            for got, expected in zip(found, ranges(*ends), strict=True):
+                assert got.dtype == expected.dtype
+                np.testing.assert_array_equal(got, expected)
+
+
+def test_a_range_in_another_type_is_filled_by_its_first_two():
+    for kind in (int, np.int32, np.float32):
+        f = jitad.jit(lambda a, b, c, kind=kind: np.arange(a, b, c, dtype=kind), fallback=False)
+        for ends in ((0.0, 3.0, 0.5), (0.7, 4.0, 1.3), (-1.5, 2.0, 1.0)):
+            np.testing.assert_array_equal(f(*ends), np.arange(*ends, dtype=kind))

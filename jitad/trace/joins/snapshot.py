@@ -128,7 +128,8 @@ def _keys(value: Any) -> tuple[Any, ...] | None:
     if isinstance(value, StandIn):
         return None
     if type(value) in _DICTS:
-        return tuple(value)
+        keys = tuple(value)
+        return keys if _BARE.issuperset(map(type, keys)) else tuple(map(_bare, keys))
     if kind_of(value) is not None:  # of a class of the user's, say
         attributes = (*getattr(value, "__dict__", ()), *slots(value))
         return (CONTENT, *attributes) if was_made(value) else None
@@ -149,6 +150,16 @@ def _keys(value: Any) -> tuple[Any, ...] | None:
     if not held and not hasattr(value, "__dict__"):
         return None
     return (*getattr(value, "__dict__", ()), *held)
+
+
+_BARE = frozenset((str, int, float, bool, type(None)))
+
+
+def _bare(key: Any) -> Any:
+    """A key whose number the kernel relies on, since it is one, as that number."""
+    if isinstance(key, Leaf):
+        return key.known("a key of a dict")
+    return tuple(map(_bare, key)) if type(key) is tuple else key
 
 
 def _more_than_elements(value: Any) -> tuple[Any, ...] | None:

@@ -343,12 +343,20 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *,
     else:
         ratio = elementwise("ceil", elementwise("div", distance, step))
         count = bind("cast", ratio, dtype="i8", py=True)
-    out = iota(extents.largest(count, 0), "i8")
-    if not (not isinstance(step, Number) and step == 1):
-        out = elementwise("mul", out, step)
+    # As NumPy fills it: by the distance of the first two, which are of the result's type.
+    wanted = np.dtype((np.int64 if integer else np.float64) if dtype is None else dtype)
+    kind = wanted if wanted.kind in "iuf" else np.dtype(np.int64 if integer else np.float64)
+    first, apart = start, step
+    if not integer or kind != np.int64:
+        first = elementwise("cast", start, dtype=kind.str[1:])
+        second = elementwise("cast", elementwise("add", start, step), dtype=kind.str[1:])
+        apart = elementwise("sub", second, first)
+    out = astype(iota(extents.largest(count, 0), "i8"), kind)
+    if not (not isinstance(step, Number) and step == 1 and integer):
+        out = elementwise("mul", out, apart)
     if not (not isinstance(start, Number) and start == 0):
-        out = elementwise("add", out, start)
-    return out if dtype is None else astype(out, dtype)
+        out = elementwise("add", out, first)
+    return out if kind == wanted else astype(out, wanted)
 
 
 @replaces(np.linspace)
