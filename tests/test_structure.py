@@ -38,7 +38,7 @@ LAYERS = (
     ("jitad.tape",),
     ("jitad.values.number", "jitad.values.active"),  # the dispatch, for leaves of a tape, too
     ("jitad.primitives",),
-    ("jitad.closures", "jitad.structures", "jitad.structured"),
+    ("jitad.closures", "jitad.structures", "jitad.structured", "jitad.named"),
     ("jitad.errors", "jitad.where", "jitad.room"),
     ("jitad.late", "jitad.primitives.unloaded"),
     ("jitad.tape.ir", "jitad.tape.types"),  # vocabulary
