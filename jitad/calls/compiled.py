@@ -45,7 +45,7 @@ from jitad.room import Room
 from jitad.structures import Structure, flatten, unflatten
 from jitad.trace import ongoing
 from jitad.trace.around.libraries import COMPILED
-from jitad.trace.around.paths import Path, overlap
+from jitad.trace.around.paths import Path, overlap, twice
 from jitad.trace.around.rows import LONG, packed
 from jitad.values.active import any_traced
 
@@ -329,10 +329,14 @@ class Compiled(Inspected):
     def _run(
         self, s: Specialisation, values: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        if error := overlap(s.traced.guards, self.f, args, kwargs):
-            if not may_stand_in(error, self.fallback):
-                raise error
-            return first_run(self.__name__, error, self.f, args, kwargs)[1]
+        called = s.traced.guards, self.f, args, kwargs
+        wrong = overlap(*called)
+        if not s.traced.commits:  # else what is written says more of what is the matter
+            wrong = wrong or twice(*called)
+        if wrong is not None:
+            if not may_stand_in(wrong, self.fallback):
+                raise wrong
+            return first_run(self.__name__, wrong, self.f, args, kwargs)[1]
         while True:
             try:
                 flat = native.call(s.kernel.dispatcher, s.traced.tape.body.params, values)

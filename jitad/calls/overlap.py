@@ -15,7 +15,7 @@ import numpy as np
 from jitad.errors import JitadError
 from jitad.structures import children_of, identity, is_node, is_numbas
 from jitad.tape.types import Array
-from jitad.trace.around.paths import Path
+from jitad.trace.around.paths import Path, twice
 from jitad.trace.traced import Traced
 from jitad.values.memory import share_memory
 
@@ -35,8 +35,17 @@ def check_overlap(traced: Traced, function: Any, args: Any, kwargs: Any) -> None
                     traced.tape.pos, _REMEDY,
                 )  # fmt: skip
     things = {identity(x): path for path, x in written.items() if not isinstance(x, np.ndarray)}
-    if not things:
-        return
+    if things:
+        _check_containers(traced, function, args, kwargs, things, written)
+    if error := twice(traced.guards, function, args, kwargs):
+        raise error
+
+
+def _check_containers(
+    traced: Traced, function: Any, args: Any, kwargs: Any, things: dict[int, Path],
+    written: dict[Path, Any],
+) -> None:  # fmt: skip
+    """No list or object that is written is there under another name."""
     outside = [g.path for g in traced.guards
                if g.kind != "missing" and not isinstance(g.path.root, tuple)]  # fmt: skip
     found = [(path, path.get(function, args, kwargs)) for path in {*outside, *written}

@@ -216,23 +216,29 @@ def overlap(
     guards: Sequence[Guard], function: Any, args: Any, kwargs: Any
 ) -> JitadError | None:
     """What is the matter where what derivatives write is something else of this call, too, or
-    shares memory with it; or where two arguments are one, and it was asked whether they are."""
+    shares memory with it."""
     for g in guards:
-        if g.kind == "apart" and isinstance(g.path.root, tuple) and (
-            isinstance(g.expected.root, tuple)
-        ):
-            one, other = (p.get(function, args, kwargs) for p in (g.path, g.expected))
-            if is_one(one, other):
-                return JitadError(
-                    f"{g.path} and {g.expected} are one and the same, and `is` asks for that, or a "
-                    "set, or a dict", None, "Pass a copy of one of them.",
-                )  # fmt: skip
         if g.kind in ("disjoint", "alone"):
             thing = g.path.get(function, args, kwargs)
             common = share_memory if g.kind == "disjoint" else is_one
             for other in g.expected:
                 if common(thing, other.get(function, args, kwargs)):
                     return shared(g.path, other, None)
+    return None
+
+
+def twice(guards: Sequence[Guard], function: Any, args: Any, kwargs: Any) -> JitadError | None:
+    """What is the matter where two arguments are one, and the function asks whether they are."""
+    for g in guards:
+        if g.kind != "apart" or not isinstance(g.path.root, tuple):
+            continue
+        if isinstance(g.expected.root, tuple):
+            one, other = (p.get(function, args, kwargs) for p in (g.path, g.expected))
+            if is_one(one, other):
+                return JitadError(
+                    f"{g.path} and {g.expected} are one and the same, and `is` asks for that, or a "
+                    "set, or a dict", None, "Pass a copy of one of them.",
+                )  # fmt: skip
     return None
 
 

@@ -158,14 +158,16 @@ def f(a, b):
         assert all(isinstance(v, int) for v in (*got[:7], got[9]))
 
 
-_FLAGS = ("right", "turned", "lower", "unit", "inverse", "below", "above")  # which code shows
+_FLAGS = ("right", "turned", "lower", "unit", "inverse", "below", "above", "upper",
+          "diagonals")  # which code shows
 
 
 def test_every_name_that_rows_emit_is_known():
     for row in TABLE.values():
         if not row.emit or "{" not in row.emit:
             continue
-        text = row.emit.format(*"abcdefgh", all="a, b", **dict.fromkeys(_FLAGS, True))
+        given = {**dict.fromkeys(_FLAGS, True), "by": "syevd"}  # the name of a routine
+        text = row.emit.format(*"abcdefgh", all="a, b", **given)
         tree = ast.parse(text, mode="eval")
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and node.id not in "abcdefgh":
