@@ -27,7 +27,7 @@ def _heigh(a: Any, rows: Any, n: Any, *, by: str, upper: bool) -> Any:
     else:
         from scipy import linalg  # which takes long to import
 
-        w, v = linalg.eigh(h, lower=not upper, check_finite=False)
+        w, v = linalg.eigh(h, lower=not upper)
     return np.concatenate([w[None], v.real, v.imag]).astype(a.dtype)
 
 

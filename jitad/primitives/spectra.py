@@ -47,7 +47,7 @@ def _eigh(
         return np.concatenate([w[None], v]).astype(a.dtype)
     from scipy import linalg  # which takes long to import
 
-    given: dict[str, Any] = {"lower": not upper, "check_finite": False}
+    given: dict[str, Any] = {"lower": not upper}
     if by.startswith("sb"):
         band = _band(a, upper, diagonals)
         out = np.concatenate([x.reshape(-1, len(a)) for x in linalg.eig_banded(band, **given)])

@@ -128,3 +128,5 @@ def test_what_is_not_finite_raises(name):
     a[2, 2] = np.nan
     with pytest.raises(Exception, match=r"infs or NaNs|did not converge"):
         jitad.jit(CALLS[name], fallback=False)(a)
+    with pytest.raises(Exception, match=r"infs or NaNs|did not converge"):
+        jitad.vjp(CALLS[name], a)

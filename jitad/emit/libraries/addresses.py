@@ -9,9 +9,11 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import sys
+from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, FileFinder
 from typing import Any
 
+import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import types
 
@@ -66,12 +68,21 @@ def _slot(builder: Any, value: Any) -> Any:
 _LETTERS = {"z": types.complex128, "c": types.complex64, "s": types.float32}
 
 
-def fortran(name: str, module: str) -> Any:
+@cache
+def _lapack() -> Any:
+    return alone("scipy.linalg", "cython_lapack")
+
+
+def fortran(name: str, module: str, letters: str = "ds", of: str = "") -> Any:
     """A subroutine of LAPACK, for compiled code: integers go by address, arrays as they lie.
 
+    `letters`: of the types that it is there for; `of`: what LAPACK calls it, if by another name.
     The symbol is `jitad_d<name>`, or has another letter of LAPACK's where the arrays are of
     float32 ("s"), complex ("z"), or both ("c").
     """
+
+    for letter in letters:  # at import: code on disk refers to them
+        llvm.add_symbol(f"jitad_{letter}{name}", capsule_address(_lapack(), letter + (of or name)))
 
     def routine(*args: Any) -> None:
         raise NotImplementedError(f"{name} is for compiled code")

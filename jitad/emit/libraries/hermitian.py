@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 
 from jitad.emit.libraries import addresses
@@ -16,23 +15,17 @@ from jitad.emit.libraries.lapack import L, U, compiled
 from jitad.emit.libraries.symmetric import BLOCKED, A, V
 from jitad.primitives import TABLE
 
-_cython_lapack = addresses.alone("scipy.linalg", "cython_lapack")
-for _name in ("heevd", "heevr"):
-    for _type in "cz":  # at import: code on disk refers to them
-        llvm.add_symbol(f"jitad_{_type}{_name}",
-                        addresses.capsule_address(_cython_lapack, _type + _name))  # fmt: skip
-
-heevd = addresses.fortran("heevd", __name__)
-heevr = addresses.fortran("heevr", __name__)
+heevd = addresses.fortran("heevd", __name__, "cz")
+heevr = addresses.fortran("heevr", __name__, "cz")
 
 
-def entered(a: Any, upper: bool) -> Any:
+def entered(a: Any) -> Any:
     """The matrix as LAPACK is to see it, which may be written: columns lie side by side."""
 
 
 @compiled(entered)
-def _entered(a, upper):  # type: ignore[no-untyped-def]
-    def implementation(a, upper):  # type: ignore[no-untyped-def]
+def _entered(a):  # type: ignore[no-untyped-def]
+    def implementation(a):  # type: ignore[no-untyped-def]
         n = len(a) // 2
         h = a[:n, :n] + 1j * a[n:, :n]
         for i in range(n):
@@ -72,7 +65,7 @@ def zheevd(a: Any, upper: bool) -> Any:
 @compiled(zheevd)
 def _zheevd(a, upper):  # type: ignore[no-untyped-def]
     def implementation(a, upper):  # type: ignore[no-untyped-def]
-        z = entered(a, upper)
+        z = entered(a)
         n = len(z)
         w, info = np.empty(n, a.dtype), np.zeros(1, np.int32)
         size, more, counts = (2 + BLOCKED) * n + n * n, 1 + 5 * n + 2 * n * n, 3 + 5 * n
@@ -92,7 +85,7 @@ def zheevr(a: Any, upper: bool) -> Any:
 @compiled(zheevr)
 def _zheevr(a, upper):  # type: ignore[no-untyped-def]
     def implementation(a, upper):  # type: ignore[no-untyped-def]
-        h = entered(a, upper)
+        h = entered(a)
         n = len(h)
         z = np.empty_like(h)
         w, info, found = np.empty(n, a.dtype), np.zeros(1, np.int32), np.zeros(1, np.int32)

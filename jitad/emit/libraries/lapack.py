@@ -12,18 +12,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 from numba.extending import overload
 
 from jitad.emit.libraries import addresses
 from jitad.primitives import TABLE
-
-_cython_lapack = addresses.alone("scipy.linalg", "cython_lapack")
-for _name in ("getrf", "getrs", "potrf", "trtrs"):  # at import: code on disk refers to them
-    for _type in "ds":
-        llvm.add_symbol(f"jitad_{_type}{_name}",
-                        addresses.capsule_address(_cython_lapack, _type + _name))  # fmt: skip
 
 # routine(...): integers are handed over by address, arrays as addresses of their first element
 getrf = addresses.fortran("getrf", __name__)

@@ -13,38 +13,30 @@ from __future__ import annotations
 
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 
 from jitad.emit.libraries import addresses
 from jitad.emit.libraries.lapack import L, U, compiled
 from jitad.primitives import TABLE
 
-_cython_lapack = addresses.alone("scipy.linalg", "cython_lapack")
-for _symbol, _routine in (("evd", "syevd"), ("evr", "syevr"), ("evx", "syevx"),
-                          ("band_evd", "sbevd"), ("band_evx", "sbevx")):  # fmt: skip
-    for _type in "ds":  # at import: code on disk refers to them
-        llvm.add_symbol(f"jitad_{_type}{_symbol}",
-                        addresses.capsule_address(_cython_lapack, _type + _routine))  # fmt: skip
-
-evd = addresses.fortran("evd", __name__)
-evr = addresses.fortran("evr", __name__)
-evx = addresses.fortran("evx", __name__)
-band_evd = addresses.fortran("band_evd", __name__)
-band_evx = addresses.fortran("band_evx", __name__)
+evd = addresses.fortran("evd", __name__, of="syevd")
+evr = addresses.fortran("evr", __name__, of="syevr")
+evx = addresses.fortran("evx", __name__, of="syevx")
+band_evd = addresses.fortran("band_evd", __name__, of="sbevd")
+band_evx = addresses.fortran("band_evx", __name__, of="sbevx")
 
 V, A, I = map(ord, "VAI")  # noqa: E741  (as LAPACK calls them)
 
 BLOCKED = 64  # columns that LAPACK may work on at once
 
 
-def lies(a: Any, upper: bool) -> Any:
+def lies(a: Any) -> Any:
     """The matrix as LAPACK is to see it, which may be written."""
 
 
 @compiled(lies)
-def _lies(a, upper):  # type: ignore[no-untyped-def]
-    def implementation(a, upper):  # type: ignore[no-untyped-def]
+def _lies(a):  # type: ignore[no-untyped-def]
+    def implementation(a):  # type: ignore[no-untyped-def]
         n = len(a)
         out = np.empty((n, n), a.dtype)
         for i in range(n):
@@ -84,7 +76,7 @@ def _syevd(a, low, high, upper, diagonals):  # type: ignore[no-untyped-def]
     def implementation(a, low, high, upper, diagonals):  # type: ignore[no-untyped-def]
         n = len(a)
         out = np.empty((n + 1, n), a.dtype)
-        z = lies(a, upper)
+        z = lies(a)
         w = np.empty(n, a.dtype)
         info = np.zeros(1, np.int32)
         size = 1 + (6 + BLOCKED) * n + 2 * n * n
@@ -117,11 +109,11 @@ def _syevr(a, low, high, upper, diagonals):  # type: ignore[no-untyped-def]
                 counts, -1, info)  # fmt: skip
             size = int(work[0])
             work = np.empty(size, a.dtype)
-            evr(V, A, triangle, n, lies(a, upper), n, none, none, 1, n, none, found, w, z, n,
+            evr(V, A, triangle, n, lies(a), n, none, none, 1, n, none, found, w, z, n,
                 support, work, size, counts, 10 * n, info)  # fmt: skip
             packed(w, z, 0, n, info, out)
         if low > 0 or high < n:
-            evr(V, I, triangle, n, lies(a, upper), n, none, none, low + 1, high, none, found, w, z,
+            evr(V, I, triangle, n, lies(a), n, none, none, low + 1, high, none, found, w, z,
                 n, support, work, size, counts, 10 * n, info)  # fmt: skip
             packed(w, z, low, high, info, out)
         return out
@@ -152,7 +144,7 @@ def _chosen(a, low, high, upper, tolerance):  # type: ignore[no-untyped-def]
         size = (8 + BLOCKED) * n
         work, none = np.empty(size, a.dtype), np.zeros(1, a.dtype)
         if n:
-            evx(V, I, U if upper else L, n, lies(a, upper), n, none, none, low + 1, high,
+            evx(V, I, U if upper else L, n, lies(a), n, none, none, low + 1, high,
                 tolerance, found, w, z, n, work, size, counts, failed, info)  # fmt: skip
             packed(w, z, low, high, info, out)
         return out

@@ -25,7 +25,7 @@ from jitad.values.extents import Int
 from jitad.values.kind import fail
 from jitad.values.loops import fold
 from jitad.values.number import bind
-from jitad.values.numpy.linalg import Eigh, Slogdet, floats, matrix, stacked
+from jitad.values.numpy.linalg import Eigh, Slogdet, floats, is_upper, matrix, stacked
 from jitad.values.numpy.shaping import reshape, swapaxes
 from jitad.values.registry import call, of_complex
 
@@ -165,20 +165,14 @@ def mirrored(z: Any, upper: bool) -> Any:
     return Complex(*_from_triangle(z, upper))
 
 
-def _is_upper(uplo: str) -> bool:
-    if uplo.upper() not in ("L", "U"):
-        raise fail(JitadTypeError, "UPLO argument must be 'L' or 'U'")
-    return uplo.upper() == "U"
-
-
 @of_complex(np.linalg.eigvalsh)
 def eigvalsh(a: Any, UPLO: str = "L") -> Any:
-    return eigen_of(a, "zheevd", _is_upper(UPLO), False)[0]
+    return eigen_of(a, "zheevd", is_upper(UPLO), False)[0]
 
 
 @of_complex(np.linalg.eigh)
 def eigh(a: Any, UPLO: str = "L") -> Any:
-    return Eigh(*eigen_of(a, "zheevd", _is_upper(UPLO)))
+    return Eigh(*eigen_of(a, "zheevd", is_upper(UPLO)))
 
 
 @of_complex(np.linalg.cholesky)

@@ -228,19 +228,18 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Any:
     return swapaxes(f, -1, -2) if upper else f
 
 
-def triangle_of(a: ArrayHandle, uplo: str) -> ArrayHandle:
-    """The matrix, turned so that what is read is its lower triangle."""
+def is_upper(uplo: str) -> bool:
     if uplo.upper() not in ("L", "U"):
         raise fail(JitadTypeError, "UPLO argument must be 'L' or 'U'")
-    return swapaxes(a, -1, -2) if uplo.upper() == "U" else a
+    return uplo.upper() == "U"
 
 
 def eigen_of(
     a: ArrayHandle, by: str = "syevd", upper: bool = False, low: Any = 0, high: Any = None,
     diagonals: int = 0,
 ) -> list[Any]:
-    """Eigenvalues and eigenvectors, by this routine of LAPACK, which reads the lower triangle, or
-    the upper one of the matrix that is turned here: see the primitive."""
+    """Eigenvalues and eigenvectors, by this routine of LAPACK, which reads one triangle."""
+    a = swapaxes(a, -1, -2) if upper else a  # what is read is the lower one then
 
     def one(a: Any) -> tuple[Any, Any]:
         n = a.shape[0]
@@ -255,7 +254,7 @@ def eigen_of(
 def eigh(a: Any, UPLO: str = "L") -> Any:
     (a,) = floats(a)
     matrix(a)
-    return Eigh(*eigen_of(triangle_of(a, UPLO), upper=UPLO.upper() == "U"))
+    return Eigh(*eigen_of(a, upper=is_upper(UPLO)))
 
 
 @replaces(np.linalg.eigvalsh)

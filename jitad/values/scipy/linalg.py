@@ -19,7 +19,7 @@ from jitad.values.broadcast import common_shape, elementwise, require_same
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
 from jitad.values.numpy.creation import filled
-from jitad.values.numpy.linalg import cholesky_of, eigen_of, floats, matrix, stacked, triangle_of
+from jitad.values.numpy.linalg import cholesky_of, eigen_of, floats, matrix, stacked
 from jitad.values.numpy.shaping import broadcast_to, handle, ravel, reshape
 from jitad.values.python_functions import to_float
 from jitad.values.registry import call, replaces
@@ -207,8 +207,7 @@ def eigh(a: Any, b: Any = None, *, lower: bool = True, eigvals_only: bool = Fals
         left = solve_triangular(f, _mirrored(handle(a), lower), 0, True)
         a = solve_triangular(f, left.T, 0, True)
     low, high = (0, None) if subset is None else (subset[0], extents.add(subset[1], 1))
-    turned = triangle_of(a, "L" if lower else "U")
-    values, vectors = eigen_of(turned, f"syev{driver[-1]}", not lower, low, high)
+    values, vectors = eigen_of(a, f"syev{driver[-1]}", not lower, low, high)
     if subset is not None:
         values, vectors = values[low:high], vectors[:, low:high]
     if eigvals_only:

@@ -89,7 +89,7 @@ def eig_banded(a_band: Any, lower: bool = False, eigvals_only: bool = False,
     whole = call(np.diag, band[0] if lower else band[-1])
     for k in range(1, count):
         line = band[k, : extents.sub(n, k)] if lower else band[count - 1 - k, k:]
-        whole = whole + call(np.diag, line, -k)
+        whole = whole + call(np.diag, line, -k if lower else k)
     found = _chosen(whole, "sbevd", "sbevx", select, select_range, "eig_banded", upper=not lower,
                     diagonals=count)  # fmt: skip
     return found[0] if eigvals_only else found
