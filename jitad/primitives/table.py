@@ -122,6 +122,12 @@ SMALL_POWERS = frozenset(k / 2 for k in range(-8, 9))
 """Exponents of powers that are products, and one square root."""
 
 
+# What makes or moves arrays, and takes no longer than to load what was stored
+CHEAP_ON_ARRAYS = frozenset((
+    "slice", "broadcast", "reshape", "transpose", "full", "iota", "copy", "pack",
+))  # fmt: skip
+
+
 def costly(e: Equation) -> bool:
     """Does it take longer to compute this again than to store the result and load it?
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from heapq import heapify, heappop, heappush
 
 from jitad.primitives import TABLE
-from jitad.primitives.table import costly
+from jitad.primitives.table import CHEAP_ON_ARRAYS, costly
 from jitad.sweeps.cut import minimum_cut
 from jitad.sweeps.fuse import finish
 from jitad.sweeps.scope import Scope, Thread
@@ -23,7 +23,6 @@ from jitad.tape.ir import Atom, Equation, Var, free_vars
 from jitad.tape.types import Array, Scalar, Stack
 
 _ARRAY = 64  # what it costs to record one, where a number costs 1
-_CHEAP_ON_ARRAYS = {"slice", "broadcast", "reshape", "transpose", "full", "iota", "copy"}
 
 
 def settle(b: Builder, scope: Scope) -> list[Thread]:
@@ -140,7 +139,7 @@ def _repeatable(e: Equation, scope: Scope, region: int) -> bool:
         return _made_here(e.ins[0], scope)
     if any(isinstance(v.type, Array) for v in e.outs):
         there = all(_is_there(a, scope, region) for a in e.ins)
-        return there and (row.elementwise or e.op in _CHEAP_ON_ARRAYS)
+        return there and (row.elementwise or e.op in CHEAP_ON_ARRAYS)
     if e.op == "dim":
         return False
     return row.elementwise

@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from jitad.primitives import TABLE
-from jitad.primitives.table import costly
+from jitad.primitives.table import CHEAP_ON_ARRAYS, costly
 from jitad.sweeps.again import keeps_arrays, needs_no_past, wants
 from jitad.sweeps.cut import minimum_cut
 from jitad.sweeps.scope import Scope
@@ -254,6 +254,29 @@ def in_place(e: Equation, active: set[Var], scope: Scope) -> dict[int, Settled]:
     return out if good else {}
 
 
+def better_recorded(e: Equation, active: set[Var], scope: Scope) -> bool:
+    """Is it better not to run the forward part of this loop again, although that could be?
+
+    If it has no loops in it, the cut finds what is dear, and records that alone.  If it has, all
+    that is dear must be left in arrays that the loop fills, so that nothing is recorded.
+    """
+    if not any(x.op in ("for", "while") for x in e.blocks[-1].equations):
+        return True
+    dear = _wanted(nest := _nest(e), active)
+    if not _recorded(nest, dear, None):
+        return False
+    kept: set[Var] = set()
+    for k, j in restorable(e).items():
+        v = e.outs[k]
+        if v in scope.versions.settled:
+            kept.update(scope.kept)
+        elif k == j and v not in scope.versions.current and (scope.visible or scope.available(v)):
+            found = settled(e, k, scope.sources)
+            if found is not None and not found.lost:
+                kept.update(found.kept)
+    return bool(kept) and not _recorded(nest, dear, None, kept=kept)
+
+
 def _leaves_less(e: Equation, array: Var, lost: set[Var], active: set[Var]) -> bool:
     """Is less recorded if an array is read as it was left, but for what is lost, than otherwise?"""
     nest = _nest(e)
@@ -318,10 +341,14 @@ def _wanted(nest: _Nest, active: set[Var]) -> set[Var]:
 
 
 def _recorded(
-    nest: _Nest, wanted: set[Var], there: Var | None, lost: Collection[Var] = ()
-) -> int:
-    """What is recorded in one iteration, if the arrays of one family are there to be read."""
-    return sum(nest.weight[id(b)] * _size(_cut(b, wanted, nest, there, lost)) for b in nest.blocks)
+    nest: _Nest, wanted: set[Var], there: Var | None, lost: Collection[Var] = (),
+    kept: Collection[Var] = (),
+) -> int:  # fmt: skip
+    """What is recorded in one iteration, if the arrays of one family are there to be read, and some
+    values `kept` where they were stored."""
+    return sum(
+        nest.weight[id(b)] * _size(_cut(b, wanted, nest, there, lost, kept)) for b in nest.blocks
+    )
 
 
 def _logged(nest: _Nest, root: Var) -> int:
@@ -338,9 +365,11 @@ def _size(values: set[Var]) -> int:
 
 
 def _cut(
-    block: Block, wanted: set[Var], nest: _Nest, there: Var | None, lost: Collection[Var]
-) -> set[Var]:
-    """What would be recorded of a block, if what is not lost of one family (or none) were there."""
+    block: Block, wanted: set[Var], nest: _Nest, there: Var | None, lost: Collection[Var],
+    kept: Collection[Var],
+) -> set[Var]:  # fmt: skip
+    """What would be recorded of a block, if what is not lost of one family (or none), and what is
+    `kept`, were there."""
     made = {v: e for e in block.equations for v in e.outs}
     owned = set(made) | set(block.params[1:])
     changing = {nest.find(a) for a in nest.family}
@@ -356,13 +385,18 @@ def _cut(
         cost[v] = _WHOLE if isinstance(v.type, Array) else 1
         e = made.get(v)
         operands = e.ins if e is not None else ()
+        if v in kept:
+            inputs[v] = []
+            continue
         if e is not None and e.op in ("load", "slice"):
             family = nest.find(e.ins[0]) if isinstance(e.ins[0], Var) else None
             if family in changing and (family is not there or v in lost):
                 fixed.add(v)
                 continue
             operands = e.ins[1:]
-        elif e is None or e.blocks or costly(e) or not TABLE[e.op].elementwise:
+        elif e is None or e.blocks or costly(e) or not (
+            TABLE[e.op].elementwise or e.op in CHEAP_ON_ARRAYS
+        ):
             fixed.add(v)
             continue
         inputs[v] = [a for a in operands if isinstance(a, Var) and a in owned]

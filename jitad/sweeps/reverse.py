@@ -31,7 +31,7 @@ from jitad.sweeps.only import condition, under
 from jitad.sweeps.reached import Reached, infinite, steep
 from jitad.sweeps.records import settle
 from jitad.sweeps.repeat import again, branch_again, condition_again
-from jitad.sweeps.restore import Unwinding, before, in_place, lasting, plan, trail
+from jitad.sweeps.restore import Unwinding, before, better_recorded, in_place, lasting, plan, trail
 from jitad.sweeps.rules import Contribution, conform, contributions
 from jitad.sweeps.scope import Scope, trips
 from jitad.sweeps.states import keep, states
@@ -368,8 +368,8 @@ class Reverse:
         dear = any(x.op in CALLS for x in walk(body))  # what is dear, is recorded
         may = repeatable and e.op == "for" and not dear and not twin
         rerun = twin or (may and needs_no_past(e, self.active, scope))
-        if rerun and not twin and not any(x.op in ("for", "while") for x in body.equations):
-            rerun = False  # the cut finds what is dear and records it
+        if rerun and not twin and better_recorded(e, self.active, scope):
+            rerun = False
         there = in_place(e, self.active, scope) if may and not rerun else {}
         filled = states(e, self.active, scope) if may and not rerun and not there else None
         rerun = rerun or bool(there) or filled is not None

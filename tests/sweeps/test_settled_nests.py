@@ -179,7 +179,7 @@ def test_random_nests(seed: int) -> None:
 
 
 def pooled(x: Any) -> Any:
-    """The outer loop runs again backwards, without what its earlier iterations have stored."""
+    """What is largest of each window is there when it is asked for: in the result."""
     m = 1.0 * x
     rows, columns = m.shape[0] // 2, m.shape[1] // 2
     out = np.empty((rows, columns, m.shape[2]))
@@ -189,7 +189,7 @@ def pooled(x: Any) -> Any:
     return np.sum(out * out * out)
 
 
-def test_what_a_loop_that_runs_again_has_stored() -> None:
+def test_what_an_inner_loop_has_stored() -> None:
     x = np.random.default_rng(8).uniform(0.5, 1.5, (6, 4, 3))
     expected = np.zeros(x.shape)
     for i in (0, 2, 4):
