@@ -4,12 +4,15 @@ A reshape needs its operand in memory and in order, so what is computed element 
 pass through it.  One that undoes another is dropped; one that only adds or removes axes of one
 element, or calls one extent by another name, becomes a slice and a broadcast, which are index maps.
 Where the result is written to, or carried, it stays what it is: a view that may be written in
-place.
+place.  Two extents are one if an equation of the block, or of one around it, could not be computed
+otherwise: a row added to each row of a matrix is as long as they are.
 """
 
 from __future__ import annotations
 
-from jitad.tape.ir import Atom, Block, Equation, Tape, Var, lit
+from jitad.primitives import TABLE
+from jitad.specialise.together import Equal
+from jitad.tape.ir import Atom, Block, Equation, Tape, Var, is_array, lit
 from jitad.tape.types import Array
 
 _WRITES = ("store", "accum", "store_slice", "accum_slice", "store_take", "accum_take")
@@ -17,19 +20,23 @@ _WRITES = ("store", "accum", "store_slice", "accum_slice", "store_take", "accum_
 
 def reshapes(tape: Tape) -> Tape:
     """The tape with such reshapes replaced (in place)."""
-    _block(tape.body, {}, {})
+    _block(tape.body, {}, {}, Equal())
     return tape
 
 
-def _block(block: Block, sources: dict[Var, Equation], same: dict[Var, Var]) -> None:
-    """`sources`: reshapes in sight, by what they give; `same`: arrays that are others."""
+def _block(
+    block: Block, sources: dict[Var, Equation], same: dict[Var, Var], equal: Equal
+) -> None:
+    """`sources`: reshapes in sight, by what they give; `same`: arrays that are others; `equal`:
+    extents, here."""
     in_place = _in_place(block)
     out: list[Equation] = []
     for e in block.equations:
         e.ins = tuple(same.get(a, a) if isinstance(a, Var) else a for a in e.ins)
         for b in e.blocks:
-            _block(b, dict(sources), same)
+            _block(b, dict(sources), same, equal.copy())
         if e.op != "reshape":
+            _learn(e, equal)
             out.append(e)
             continue
         (a, *dims), (v,) = e.ins, e.outs
@@ -40,12 +47,25 @@ def _block(block: Block, sources: dict[Var, Equation], same: dict[Var, Var]) -> 
         sources[v] = e
         if v in in_place or not isinstance(a, Var):
             out.append(e)
-        elif a.shape == tuple(dims):
+        elif list(map(equal.find, a.shape)) == list(map(equal.find, dims)):
             same[v] = a
         else:
-            out += _viewed(a, tuple(dims), e) or [e]
+            out += _viewed(a, tuple(dims), e, equal) or [e]
     block.equations = out
     block.results = [same.get(a, a) if isinstance(a, Var) else a for a in block.results]
+
+
+def _learn(e: Equation, equal: Equal) -> None:
+    """Which extents must be equal, as the equation is computed?"""
+    if e.op == "broadcast":
+        kept = [e.outs[0].shape[k] for k in e.params["axes"]]
+        pairs = [*zip(e.ins[0].shape, kept, strict=False)]
+    elif not e.blocks and e.op in TABLE and TABLE[e.op].elementwise and is_array(e.outs[0]):
+        pairs = [p for a in e.ins for p in zip(a.shape, e.outs[0].shape, strict=False)]
+    else:
+        return
+    for one, other in pairs:
+        equal.join(one, other)
 
 
 def _in_place(block: Block) -> set[Atom]:
@@ -59,7 +79,7 @@ def _in_place(block: Block) -> set[Atom]:
     return out
 
 
-def _viewed(a: Var, dims: tuple[Atom, ...], e: Equation) -> list[Equation]:
+def _viewed(a: Var, dims: tuple[Atom, ...], e: Equation, equal: Equal) -> list[Equation]:
     """The reshape as views, if only axes of one element come and go.
 
     One extent may differ from what it was: there are as many elements, so it has the same value.
@@ -71,7 +91,7 @@ def _viewed(a: Var, dims: tuple[Atom, ...], e: Equation) -> list[Equation]:
         return []
     new = {k: dims[j] for k, j in zip(kept, axes, strict=True)}
     renamed = sum(a.shape[k] != n for k, n in new.items())
-    if renamed > 1:
+    if sum(equal.find(a.shape[k]) != equal.find(n) for k, n in new.items()) > 1:
         return []
     out: list[Equation] = []
     assert isinstance(a.type, Array)

@@ -243,13 +243,15 @@ class _Schedule:
     def equations(self) -> list[Equation]:
         last = range(len(self._stretch))[::-1]
         backwards = self._run(last, self._after, self._before)
-        forwards = self._run(backwards[::-1], self._before, self._after)
+        forwards = self._run(backwards[::-1], self._before, self._after, forwards=True)
         return _filled_late([self._stretch[k] for k in forwards])
 
     def _run(
-        self, order: list[int] | range, before: list[set[int]], after: list[set[int]]
-    ) -> list[int]:
-        """One by one what is ready: views, what fits the last nest, numbers, other nests."""
+        self, order: list[int] | range, before: list[set[int]], after: list[set[int]],
+        forwards: bool = False,
+    ) -> list[int]:  # fmt: skip
+        """One by one what is ready: views, what fits the last nest (or, `forwards`, goes over its
+        rows), numbers, other nests."""
         place = {k: n for n, k in enumerate(order)}
         waiting = [len(b) for b in before]
         views: list[tuple[int, int]] = []  # what is ready, by its place in the order
@@ -269,7 +271,9 @@ class _Schedule:
         while views or numbers or heavy:
             if views:
                 k = heappop(views)[1]
-            elif (found := self._fitting(heavy, extents, touched)) is not None:
+            elif (found := self._fitting(heavy, extents, touched, False)) is not None:
+                k = found
+            elif forwards and (found := self._fitting(heavy, extents, touched, True)) is not None:
                 k = found
             else:
                 k = heappop(numbers or heavy)[1]
@@ -285,11 +289,14 @@ class _Schedule:
         return out
 
     def _fitting(
-        self, ready: list[tuple[int, int]], extents: Extents | None, touched: frozenset[Atom]
-    ) -> int | None:
-        """The first that fits the last nest, no longer among those ready."""
+        self, ready: list[tuple[int, int]], extents: Extents | None, touched: frozenset[Atom],
+        rows: bool,
+    ) -> int | None:  # fmt: skip
+        """The first that fits the last nest, or its `rows`, no longer among those ready."""
         for item in nsmallest(_WINDOW, ready) if extents is not None else ():
-            if self._nests[item[1]] == extents and touched & self._touched[item[1]]:
+            mine = self._nests[item[1]]
+            fits = mine == (extents[: len(mine)] if rows and mine and extents else extents)
+            if fits and touched & self._touched[item[1]]:
                 ready.remove(item)
                 heapify(ready)
                 return item[1]
