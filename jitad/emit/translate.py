@@ -46,6 +46,7 @@ class _Translation(Expressions):
         self.owners: dict[str, Any] = {}  # memory that holds references
         self.borrowed = {a.arg for a in function.args.args}
         self.loops: list[Any] = []  # the blocks behind the loops around
+        self.running: set[ast.For] = set()  # loops that run whenever those around them do
         self.result: Any = None
         self.passing = Passing(function) if self.mentions.all.intersection(MAKING) else None
         self.checked = self.mentions.checked
@@ -119,8 +120,8 @@ class _Translation(Expressions):
                 array, index = self.place(target)
                 old = self.body.load(array, index)
                 self.body.store(array, index, self.operation(type(op), old, self.value(value)))
-            case ast.For(target=ast.Name(id=name), iter=over, body=inner, orelse=[]):
-                self.for_(name, over, inner)
+            case ast.For():
+                self.for_(statement)
             case ast.While(test=test, body=inner, orelse=[]):
                 self.while_(test, inner)
             case ast.If(test=test, body=then, orelse=other):
@@ -211,8 +212,46 @@ class _Translation(Expressions):
         array, index = self.place(target)
         self.body.store(array, index, value)
 
-    def for_(self, name: str, over: ast.expr, inner: list[ast.stmt]) -> None:
-        match over:
+    def for_(self, loop: ast.For) -> None:
+        """A loop that is asked before whether it runs at all, and at each end whether it goes on.
+
+        The loops of a nest are asked together, in front of it: what is asked inside of others would
+        be the same each time, and LLVM would take long to find that out.
+        """
+        name = self.counter(loop)
+        start, stop, step = self.bounds(loop)
+        b, before = self.b, self.b.block
+        runs = self.nest_runs(loop, start, stop, step)
+        body, after = (b.append_basic_block(n) for n in ("for", "done"))
+        if runs is None:
+            b.branch(body)
+        else:
+            b.cbranch(runs, body, after)
+        b.position_at_end(body)
+        counter = b.phi(start.type, name)
+        counter.add_incoming(start, before)
+        outer = self.values.get(name)
+        self.values[name] = Typed(counter, types.int64)
+        self.loops.append(after)
+        self.block(loop.body)
+        self.loops.pop()
+        if not b.block.is_terminated:
+            following = b.add(counter, start.type(step), flags=["nsw"])
+            self.body.repeat(counter, following, stop, after)
+        b.position_at_end(after)
+        del self.values[name]
+        if outer is not None:
+            self.values[name] = outer
+
+    def counter(self, loop: ast.For) -> str:
+        match loop:
+            case ast.For(target=ast.Name(id=name), orelse=[]):
+                return name
+        raise NotTranslated("a loop with several counters, or an else")
+
+    def bounds(self, loop: ast.For) -> tuple[Any, Any, int]:
+        """Where a loop begins, before what it stops, its step."""
+        match loop.iter:
             case ast.Call(func=ast.Name(id="range"), args=args, keywords=[]):
                 bounds = [self.value(a) for a in args]
             case _:
@@ -221,27 +260,25 @@ class _Translation(Expressions):
         if step is None or not step or not all(self.body.is_int(x) for x in bounds):
             raise NotTranslated("a range of other numbers, or of unknown direction")
         first, last = bounds[:2] if len(bounds) > 1 else (self.body.constant(0), bounds[0])
-        start, stop = (self.body.cast(x, types.int64) for x in (first, last))
-        b, before = self.b, self.b.block
-        head, body, after = (b.append_basic_block(n) for n in ("for", "body", "done"))
-        b.branch(head)
-        b.position_at_end(head)
-        counter = b.phi(start.type, name)
-        counter.add_incoming(start, before)
-        b.cbranch(b.icmp_signed("<" if step > 0 else ">", counter, stop), body, after)
-        b.position_at_end(body)
-        outer = self.values.get(name)
-        self.values[name] = Typed(counter, types.int64)
-        self.loops.append(after)
-        self.block(inner)
-        self.loops.pop()
-        if not b.block.is_terminated:
-            following = b.add(counter, start.type(step), flags=["nsw"])
-            self.body.repeat(counter, following, stop)
-        b.position_at_end(after)
-        del self.values[name]
-        if outer is not None:
-            self.values[name] = outer
+        return self.body.cast(first, types.int64), self.body.cast(last, types.int64), int(step)
+
+    def nest_runs(self, loop: ast.For, start: Any, stop: Any, step: int) -> Any:
+        """Does the loop run, with all of those whose nest it is the outermost of?  None: yes."""
+        asked = [] if loop in self.running else [self.body.runs(start, stop, step)]
+        within = {self.counter(loop)}
+        while len(loop.body) == 1 and isinstance(loop.body[0], ast.For):
+            loop = loop.body[0]
+            args = loop.iter.args if isinstance(loop.iter, ast.Call) else [loop.iter]
+            names = {a.id for a in args if isinstance(a, ast.Name)}
+            if not all(isinstance(a, ast.Name) or literal(a) is not None for a in args) or not (
+                names <= self.values.keys() and names.isdisjoint(within)
+            ):
+                break
+            within.add(self.counter(loop))
+            if loop not in self.running:
+                self.running.add(loop)
+                asked.append(self.body.runs(*self.bounds(loop)))
+        return self.body.both([x for x in asked if x is not None])
 
     def shared(self, statement: ast.stmt) -> bool:
         """Write a nest as a call of the function that it is elsewhere, too, if it can be one."""

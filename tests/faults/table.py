@@ -26,9 +26,11 @@ BODY = "jitad/emit/numba_private/body.py"
 ENTRY, DIRECT = "jitad/emit/numba_private/entry.py", ("tests/emit/test_direct.py",)
 PLACES = "jitad/emit/numba_private/layout.py"
 SHORTCUT, SHORT = "jitad/emit/numba_private/shortcut.py", ("tests/api/test_shortcuts.py",)
-TRANSLATED, KEPT = ("tests/emit/native/test_translate.py",), ("tests/api/test_kept.py",)
+TRANSLATED = ("tests/emit/native/test_translate.py", "tests/emit/native/test_loops.py")
+KEPT = ("tests/api/test_kept.py",)
 STACK, PASSING = "jitad/emit/numba_private/on_stack.py", ("tests/emit/test_passing.py",)
 SHARED = ("tests/emit/native/test_shared.py",)
+TOTALS = ("tests/emit/test_totals.py", "tests/emit/test_random.py")
 TURNING = ("tests/specialise/test_layout.py",)
 SCHEDULES, COUNTED = "jitad/primitives/schedules.py", ("tests/sweeps/test_schedule.py",)
 SCHEDULE, SNAPSHOTS = "jitad/sweeps/schedule.py", "jitad/sweeps/snapshots.py"
@@ -242,8 +244,24 @@ FAULTS: tuple[Fault, ...] = (
           "what fails in a function that nests share goes on", SHARED),
     Fault("jitad/emit/translate.py", "if known and name in apart & nest.written]", "]",
           "arrays that overlap are promised not to, in nests that share a function", SHARED),
-    Fault("jitad/emit/translate.py", '"<" if step > 0 else ">"', '"<"',
+    Fault(BODY, 'self.builder.icmp_signed("<" if step > 0 else ">", start, stop)',
+          'self.builder.icmp_signed("<", start, stop)',
           "a loop that counts down never runs", TRANSLATED),
+    Fault(BODY, 'b.icmp_signed("<" if step > 0 else ">", following, stop)',
+          'b.icmp_signed("<", following, stop)',
+          "a loop that counts down runs once", TRANSLATED),
+    Fault("jitad/emit/translate.py", "asked.append(self.body.runs(*self.bounds(loop)))", "pass",
+          "an inner loop runs once although its range is empty", TRANSLATED),
+    Fault("jitad/emit/translate.py", "names.isdisjoint(within)", "True",
+          "an inner loop is asked before the outer one counts how far it runs", TRANSLATED),
+    Fault("jitad/emit/nests.py", "if not all(origins(roots).isdisjoint(origins(s.buffers.roots[a])) for a, _ in inside.reads):\n        return None\n    s.bind(new",
+          "if False:\n        return None\n    s.bind(new",
+          "a sum is added to the array that it is made of", TOTALS),
+    Fault("jitad/emit/demand.py", "if all(n <= k or n == onto.end for n in users):", "if True:",
+          "a sum is added to an array that is read once more before", TOTALS),
+    Fault("jitad/emit/joining.py", "x.name == y.name and x.at == y.at for x, y in shared if x.write or y.write",
+          "x.name == y.name for x, y in shared if x.write or y.write",
+          "what goes over rows reads totals of other rows", TOTALS),
     Fault("jitad/emit/expressions.py", "if is_cheap(node.body) and is_cheap(node.orelse):",
           "if True:",
           "what a condition guards is read all the same", TRANSLATED),

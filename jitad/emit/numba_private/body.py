@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 from collections.abc import Callable, Collection, Iterable
+from functools import reduce
 from typing import Any, NamedTuple
 
 from llvmlite import ir
@@ -16,6 +17,7 @@ from jitad.emit.numba_private.arrays import Parts, _made, reach
 from jitad.emit.numba_private.division import Division
 from jitad.emit.numba_private.neighbours import Neighbours
 from jitad.emit.numba_private.on_stack import Frame
+from jitad.emit.numba_private.registries import load_all
 from jitad.emit.numba_private.shared import Shared, called, can_be_handed, declared
 from jitad.emit.numba_private.unrolling import Unrolling
 
@@ -126,15 +128,31 @@ class Body:
 
 
 
-    def repeat(self, counter: Any, following: Any, stop: Any) -> None:
-        """The next iteration of a loop that begins at its counter."""
+    def runs(self, start: Any, stop: Any, step: int) -> Any:
+        """Has a loop an iteration?  None if it has for sure."""
+        if isinstance(start, ir.Constant) and isinstance(stop, ir.Constant):
+            return None if range(start.constant, stop.constant, step) else ir.IntType(1)(0)
+        return self.builder.icmp_signed("<" if step > 0 else ">", start, stop)
+
+    def both(self, conditions: list[Any]) -> Any:
+        """Do all hold?  None if there are none."""
+        return reduce(self.builder.and_, conditions) if conditions else None
+
+    def repeat(self, counter: Any, following: Any, stop: Any, after: Any) -> None:
+        """The next iteration of a loop that begins at its counter, or what comes after it."""
         b = self.builder
         counter.add_incoming(following, b.block)
-        self._unrolling.close(b.branch(counter.parent), counter, stop)
+        step = following.operands[1].constant
+        more = b.icmp_signed("<" if step > 0 else ">", following, stop)
+        self._unrolling.close(b.cbranch(more, counter.parent, after), counter, stop)
         self._neighbours.close(counter)
 
     def apply(self, function: Any, args: list[Typed]) -> Typed:
         """A call of something that Numba knows."""
+        if function in (max, min) and len(args) == 2 and all(map(self.is_int, args)):
+            a, b = (self.cast(x, types.int64) for x in args)
+            first = self.builder.icmp_signed(">" if function is max else "<", a, b)
+            return Typed(self.builder.select(first, a, b), types.int64)
         return self._call(function, None, args)
 
     def in_frame(self, function: Any, args: list[Typed], result: bool, again: bool) -> Typed:
@@ -230,12 +248,17 @@ class Body:
 
     def _resolve(self, function: Any, of: Any, *kinds: Any) -> tuple[Any, Any]:
         name = of is not None
-        what = (self._typing.resolve_getattr(of, function) if name
-                else self._typing.resolve_value_type(function))  # fmt: skip
-        signature = what and self._typing.resolve_function_type(what, kinds, {})
-        if not signature or name != bool(signature.recvr):
-            raise NotTranslated(f"a call of {function}")
-        return signature, self._context.get_function(what, signature)
+        try:
+            what = (self._typing.resolve_getattr(of, function) if name
+                    else self._typing.resolve_value_type(function))  # fmt: skip
+            signature = what and self._typing.resolve_function_type(what, kinds, {})
+            if not signature or name != bool(signature.recvr):
+                raise NotTranslated(f"a call of {function}")
+            return signature, self._context.get_function(what, signature)
+        except (errors.NumbaError, NotImplementedError):
+            if not load_all(self._context):
+                raise
+        return self._resolve(function, of, *kinds)
 
     def _folded(self, signature: Any, args: list[Typed]) -> list[Any]:
         """The values that are handed over: defaults filled in, those of `*args` in a tuple."""

@@ -38,7 +38,7 @@ from jitad.emit.numba_private.lowering import (
     Untranslated,
 )
 from jitad.emit.numba_private.moved import may_have_moved
-from jitad.emit.numba_private.registries import briefly
+from jitad.emit.numba_private.registries import briefly, load_all
 from jitad.emit.numba_private.texts import written_at_once
 from jitad.emit.sides import MARK
 from jitad.emit.undisturbed import undisturbed
@@ -247,6 +247,7 @@ class _ByteCode(untyped_passes.TranslateByteCode):
     _name = "kernel_bytecode"
 
     def run_pass(self, state: Any) -> bool:
+        load_all(state.targetctx)
         in_full = state.func_id.func.__globals__.get(IN_FULL)
         if in_full is not None:
             state.func_id = bytecode.FunctionIdentity.from_function(in_full())
@@ -358,7 +359,7 @@ class KernelCompiler(compiler.CompilerBase):
 
     def _compile_core(self) -> Any:
         sides = MARK in self.state.func_id.func.__globals__
-        quick = undisturbed(), _remembering(), _brief(), written_at_once()
+        quick = undisturbed(), briefly(), _remembering(), _brief(), written_at_once()
         with ExitStack() as around:
             for context in (*quick, _optimising_once(sides), linked(), kept()):
                 around.enter_context(context)
