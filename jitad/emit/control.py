@@ -87,6 +87,7 @@ def _enter(s: Scope, e: Equation, init: tuple[Atom, ...], blocks: tuple[Block, .
                 name = x.text
                 reused.add(name)
                 s.sums.pop(name, None)
+                s.integers.pop(name, None)
             else:
                 name = s.new_name(p)
                 pairs.append((name, x))
@@ -216,8 +217,10 @@ def for_(s: Scope, e: Equation) -> None:
     s.depth_of[name] = len(s.loops) + 1
     s.exprs[index] = Expr(name)
     first: str | None = None
+    ends = None
     x, n = s.expr(start), s.expr(count)
     if isinstance(step, Lit) and step.value != 0:
+        ends = x.text, int(step.value), n.text
         head = f"for {name} in range({_range(s, x, int(step.value), n)}):"
         if step.value > 0 and (x.text.isdecimal() or x.text in s.natural):
             s.counting.add(name)
@@ -229,7 +232,7 @@ def for_(s: Scope, e: Equation) -> None:
     with s.page.block(head):
         if first:
             s.page.write(first)
-        s.loops.append(Loop(before))
+        s.loops.append(Loop(before, name, ends))
         s.run(body, lambda: _leave(s, carried), e.blocks)
         s.loops.pop()
     if isinstance(step, Lit):

@@ -17,6 +17,7 @@ from jitad.emit.demand import Analysis
 from jitad.emit.joining import Written
 from jitad.emit.just_stored import Stored, Waiting
 from jitad.emit.lanes import Lanes
+from jitad.emit.lengths import Ends, longest
 from jitad.emit.print_python import ATOM, LIMIT, PRODUCT, Expr, Names, Page, dtype_name, literal
 from jitad.tape.ir import Atom, Block, Equation, Lit, Pos, Var
 from jitad.tape.lent import Handed
@@ -37,10 +38,13 @@ class Formula:
 class Loop:
     """A loop around the present statement; `before` are lines in front of it.
 
+    `ends`: where its counter starts, by what it goes on, and how often, if that is known before.
     `frames`: the frames of zeros that are allocated there, by all that they have to agree in.
     """
 
     before: Page
+    counter: str = ""
+    ends: Ends | None = None
     frames: dict[tuple[object, ...], list[tuple[str, Root]]] = field(default_factory=dict)
 
 
@@ -75,6 +79,7 @@ class Scope:
         self.extents: dict[Var, Extents] = {}
         self.depth_of: dict[str, int] = {}  # loops around the definition of a scalar's name
         self.sums: dict[str, tuple[str, int]] = {}  # names of `name + number`
+        self.integers: dict[str, str] = {}  # what integers were computed as, by their names
         self.pinned: set[str] = set()  # names that texts kept for later refer to
         self.counting: set[str] = set()  # names of loop counters that are never negative
         self.natural: set[str] = set()  # names of numbers that are never negative
@@ -84,6 +89,7 @@ class Scope:
         self.reserved: set[Equation] = set()  # pushes that have room
         self.ahead: set[Equation] = set()  # pushes of what is on the stack already
         self.read_in: dict[Equation, set[Atom]] = {}  # what equations in branches read
+        self.done: set[Equation] = set()  # additions that the sum before them has made
         self.last_nest: Written | None = None
         self.nests: list[Written] = []
         self.stored: list[Stored] = []
@@ -142,6 +148,8 @@ class Scope:
         else:
             self.early([line])
         self.exprs[v] = Expr(text)
+        if v.type == INT:
+            self.integers[text] = e.text
         if (base := linear(e)[0]).isidentifier() and base != e.text:
             self.sums[text] = linear(e)
             self.pinned.add(base)
@@ -292,11 +300,18 @@ class Scope:
 
 
     def _scratch(self, name: str, v: Var, extents: Extents) -> None:
-        """A vector whose length the loop decides: in one buffer for all iterations, which grows."""
+        """A vector whose length the loop decides: in one buffer for all iterations, which grows if
+        its greatest length isn't known before."""
         dtype = dtype_name(v.type.dtype)  # type: ignore[union-attr]
-        self.loops[0].before.write(f"{name} = empty({dtype}, 0)")
-        with self.page.block(f"if {extents[0].text} > len({name}):"):
-            self.page.write(f"{name} = grown({name}, {extents[0].text})")
+        around = [(loop.counter, loop.ends) for loop in reversed(self.loops)]
+        most, names = longest(extents[0].text, self.integers, around)
+        if any(self.depth_of.get(n, 0) for n in names):
+            most = None
+        self.pinned.update(names)
+        self.loops[0].before.write(f"{name} = empty({dtype}, {most or 0})")
+        if most is None:
+            with self.page.block(f"if {extents[0].text} > len({name}):"):
+                self.page.write(f"{name} = grown({name}, {extents[0].text})")
         self.bind(v, Access(name, identity(1), partial=True), extents)
         self.buffers.place(v, frozenset([Root(True, 0, len(self.loops))]))
 
