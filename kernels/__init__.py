@@ -44,6 +44,8 @@ class Kernel:
     inputs: Callable[..., tuple[Any, ...]]
     primal: Callable[..., float]
     """The objective in the form that plain `numba.njit` runs fastest; often the objective."""
+    adjoint: Callable[..., tuple[float, Any]] | None = None
+    """By hand as well, if `gradient` is another algorithm: back through the objective's own."""
 
 
 KERNELS: dict[str, Kernel]
@@ -66,6 +68,7 @@ def load(name: str) -> Kernel:
         sizes=module.SIZES,
         inputs=module.inputs,
         primal=getattr(module, "primal", module.objective),
+        adjoint=getattr(module, "adjoint", None),
     )
 
 

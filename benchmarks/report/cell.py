@@ -29,6 +29,8 @@ class Cell:
     eager_to_autograd: Quartiles | None = None
     peak: int | None = None  # bytes
     hand_peak: int | None = None
+    to_adjoint: Quartiles | None = None  # by hand, of the same loops, where `hand` is another way
+    adjoint_peak: int | None = None
     arguments: int | None = None
     failures: dict[str, str] = field(default_factory=dict)  # what could not be measured, and why
 
@@ -51,7 +53,7 @@ def fill(kernel: str, size: str, rounds: int, limit: float, with_eager: bool) ->
         try:
             found = measure("peak", kernel, size, cache=cache, seconds=limit)
             cell.peak, cell.hand_peak = found["jitad"], found["hand"]
-            cell.arguments = found["arguments"]
+            cell.adjoint_peak, cell.arguments = found.get("adjoint"), found["arguments"]
         except Failed as failure:
             cell.failures["peak memory"] = str(failure)
         if not with_eager:
@@ -68,6 +70,8 @@ def steady(cell: Cell, found: dict) -> None:
     cell.first = found["first"]
     cell.gradient = float(np.median(times["jitad"]))
     cell.to_hand = timing.ratio(times["jitad"], times["hand"])
+    if "adjoint" in times:
+        cell.to_adjoint = timing.ratio(times["jitad"], times["adjoint"])
     if found["no_primal"]:
         cell.failures["primal"] = found["no_primal"]
     else:

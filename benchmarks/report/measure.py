@@ -45,6 +45,9 @@ def steady(name: str, size: str, rounds: str) -> dict:
         "jitad": lambda: gradient(*arguments),
         "hand": lambda: kernel.gradient(*arguments),
     }
+    if (adjoint := kernel.adjoint) is not None:
+        check_same(adjoint(*arguments), kernel.gradient(*arguments))
+        subjects["adjoint"] = lambda: adjoint(*arguments)
     try:
         primal = by_numba(getattr(kernel.primal, "py_func", kernel.primal))
         primal(*arguments)
@@ -99,9 +102,11 @@ def peak(name: str, size: str) -> dict:
     gradient = jit_value_and_grad(kernel.objective, argnums=kernel.argnums)
     arguments = kernel.inputs(size)
     found = {}
-    for subject, function in (("jitad", gradient), ("hand", kernel.gradient)):
-        function(*arguments)
-        found[subject] = memory.peak_of(lambda function=function: function(*arguments))
+    subjects = {"jitad": gradient, "hand": kernel.gradient, "adjoint": kernel.adjoint}
+    for subject, function in subjects.items():
+        if function is not None:
+            function(*arguments)
+            found[subject] = memory.peak_of(lambda function=function: function(*arguments))
     found["arguments"] = sum(getattr(item, "nbytes", 0) for item in arguments)
     return found
 

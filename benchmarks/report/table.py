@@ -48,6 +48,9 @@ def row(cell: Cell) -> list[str]:
         memory or "-",
     )
     notes = [f"    {what}: {why}" for what, why in cell.failures.items()]
+    if cell.to_adjoint is not None:
+        room = f", {cell.adjoint_peak / 2**20:.2f} MiB" if cell.adjoint_peak is not None else ""
+        notes.append(f"    / hand, back through the same loops: {quartiles(cell.to_adjoint)}{room}")
     return [aligned((cell.kernel, cell.size, *figures)), *notes]
 
 

@@ -2,6 +2,9 @@
 
     A = L U row by row,  L y = b,  U x = y,   f = 1/2 * |x - target|²
 
+`gradient` is that of a solution, which takes no adjoint of the decomposition; `adjoint` goes back
+through what the loops do, without being told what they are for.
+
 Source: PolyBench's ludcmp with NumPy's products of slices, as in NPBench. Arguments: `A` (n, n),
 diagonally dominant, `b`, `target` (n), float64. Differentiated in `A` and `b`.
 """
@@ -71,6 +74,55 @@ def gradient(A: Array, b: Array, target: Array) -> tuple[float, tuple[Array, Arr
         for j in range(n):
             M[i, j] = -w[i] * x[j]
     return 0.5 * value, (M, w)
+
+
+@by_hand
+def adjoint(A: Array, b: Array, target: Array) -> tuple[float, tuple[Array, Array]]:
+    n = len(b)
+    M = A.copy()
+    for i in range(n):
+        for k in range(i):
+            M[i, k] /= M[k, k]
+            s = M[i, k]
+            for j in range(k + 1, n):
+                M[i, j] -= s * M[k, j]
+    y, x = np.empty(n), np.empty(n)
+    for i in range(n):
+        s = b[i]
+        for k in range(i):
+            s -= M[i, k] * y[k]
+        y[i] = s
+    for i in range(n - 1, -1, -1):
+        s = y[i]
+        for k in range(i + 1, n):
+            s -= M[i, k] * x[k]
+        x[i] = s / M[i, i]
+    value = 0.0
+    w = np.empty(n)
+    for i in range(n):
+        w[i] = x[i] - target[i]
+        value += w[i] * w[i]
+    M_bar = np.empty((n, n))
+    for i in range(n):  # back through U x = y: w becomes the adjoint of y
+        w[i] /= M[i, i]
+        for k in range(i + 1, n):
+            w[k] -= w[i] * M[i, k]
+        for k in range(i, n):
+            M_bar[i, k] = -w[i] * x[k]
+    for i in range(n - 1, -1, -1):  # and through L y = b: the adjoint of b
+        for k in range(i):
+            w[k] -= w[i] * M[i, k]
+            M_bar[i, k] = -w[i] * y[k]
+    for i in range(n - 1, -1, -1):
+        for k in range(i - 1, -1, -1):
+            s, t = M[i, k], M_bar[i, k]
+            for j in range(k + 1, n):
+                t -= M_bar[i, j] * M[k, j]
+                M_bar[k, j] -= s * M_bar[i, j]
+            t /= M[k, k]
+            M_bar[k, k] -= t * s
+            M_bar[i, k] = t
+    return 0.5 * value, (M_bar, w)
 
 
 def inputs(size: str | Dims = "small", seed: int = 0) -> tuple[Array, Array, Array]:

@@ -65,6 +65,15 @@ def test_gradient_equals_complex_steps(name: str, seed: int) -> None:
     assert_same(by_hand(name)(*args), (value, tuple(grads)), 1e-11)
 
 
+@pytest.mark.parametrize("size", ["small", "medium"])
+@pytest.mark.parametrize("name", [k.name for k in KERNELS.values() if k.adjoint is not None])
+def test_adjoints_of_the_loops_equal_the_other_way(name: str, size: str) -> None:
+    kernel = KERNELS[name]
+    args = kernel.inputs(size)
+    assert kernel.adjoint is not None
+    assert_same(kernel.adjoint(*args), kernel.gradient(*args), 1e-10)
+
+
 @pytest.mark.parametrize("name", arrays.NAMES + fresh.NAMES)
 def test_value_equals_plain_objective(name: str) -> None:
     kernel = KERNELS[name]
