@@ -110,16 +110,19 @@ class Buffers:
         roots = self.roots[v]
         return all(r.owned and not self.occupied(r, inside) for r in roots)
 
-    def occupied(self, root: Root, inside: tuple[Block, ...] = ()) -> bool:
-        """Is a value in this root live?  Forgets on the way those that never will be again."""
+    def occupied(
+        self, root: Root, inside: tuple[Block, ...] = (), but: Var | None = None
+    ) -> bool:
+        """Is a value in this root live, `but` one?  Forgets on the way those that never will be
+        again."""
         *outer, here = self.levels
         around = [b for level in outer for b in (level.block, *level.around)] + [*here.around]
         kept: list[Var] = []
         occupied = False
         for v in root.values:
             home = self.analysis.home.get(v)
-            if self.live(v, inside):
-                occupied = True
+            if v is but or self.live(v, inside):
+                occupied = occupied or v is not but
                 kept.append(v)
             elif home is None or any(home is b for b in around):
                 kept.append(v)  # dead in this branch, may be live in the other

@@ -5,7 +5,8 @@ reads.  An array of which nothing else is ever read is a local number there (arr
 Sarkar & Gao 1991, *Optimization of array accesses by collective loop transformations*).  That is
 known when a function's lines are all written, and seen from them: an array is such a one if its
 name occurs where it is allocated, and otherwise only as `name[counters]` in one nest, first on
-the left of an assignment.
+the left of an assignment.  The counters are those of all its loops, or of the outer ones, between
+which and the inner ones it is assigned then: the total of a row.
 """
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ def contract(lines: list[Any], nests: list[Written]) -> None:
     made: dict[str, tuple[list[Any], int]] = {}
     _survey(lines, uses, made)
     for nest in nests:
-        where = re.escape(f"[{', '.join(nest.counters)}]")
         body = range(nest.start, nest.end)
         page = nest.page.lines
         inside: Counter[str] = Counter()
@@ -37,17 +37,28 @@ def contract(lines: list[Any], nests: list[Written]) -> None:
         for name, count in inside.items():
             if name not in made or uses[name] != count + 1:
                 continue
-            element = re.compile(rf"\b{name}{where}")
             lines_of = [k for k in body if name in _names(page[k])]
-            if sum(len(element.findall(page[k])) for k in lines_of) != count:
-                continue
-            target, _, value = page[lines_of[0]].partition(" = ")
-            if not element.fullmatch(target.strip()) or element.search(value):
+            element = _element(nest, name, count, [page[k] for k in lines_of])
+            if element is None:
                 continue
             for k in lines_of:
                 page[k] = element.sub(name, page[k])
             block, at = made[name]
             block[at] = []
+
+
+def _element(nest: Written, name: str, count: int, lines: list[str]) -> re.Pattern[str] | None:
+    """What all of these lines call the array by, if it may be a number."""
+    for n in range(len(nest.counters), 0, -1):
+        where = re.escape(f"[{', '.join(nest.counters[:n])}]")
+        element = re.compile(rf"\b{name}{where}")
+        if sum(len(element.findall(line)) for line in lines) != count:
+            continue
+        target, _, value = lines[0].partition(" = ")
+        outside = n == len(nest.counters) or nest.depth_of(lines[0]) == n
+        if outside and element.fullmatch(target.strip()) and not element.search(value):
+            return element
+    return None
 
 
 def _survey(lines: list[Any], uses: Counter[str], made: dict[str, tuple[list[Any], int]]) -> None:

@@ -67,6 +67,15 @@ class Demand:
     last: int = -1
 
 
+@dataclass(frozen=True, slots=True)
+class Onto:
+    """A sum's only use: `add` gives it and `to` together, which nothing else reads from then on."""
+
+    add: Equation
+    to: Var
+    end: int  # where in its block the addition stands
+
+
 @dataclass(slots=True)
 class Analysis:
     """What the pass found, for all blocks of a tape."""
@@ -82,6 +91,7 @@ class Analysis:
     rounded: set[Equation] = field(default_factory=set)  # sums after rounded products
     whole: set[Var] = field(default_factory=set)  # needed as all of a buffer of their own
     equal: dict[Equation, tuple[Atom, ...]] = field(default_factory=dict)  # what checks compared
+    onto: dict[Equation, Onto] = field(default_factory=dict)  # sums that are added to an array
     pushing: frozenset[str] = frozenset()  # functions that push on stacks
 
 
@@ -118,6 +128,8 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
     weights, near, held = _weights([e for _, e in whole_ones])
     written = Writes(whole_ones)
     runs = {e.outs[0] for e in equations if e.op == "slice" and _is_run(e)}
+    added: dict[Var, Onto] = {}  # what may be added to an array where that lies
+    sums: list[tuple[int, Equation, Onto]] = []
 
     def undisturbed(since: int, until: int) -> bool:
         return writes[until] == writes[since + 1]
@@ -245,6 +257,10 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
             inside = again or (inside and d.nest is not None)
             if inside:
                 out.inline.add(e.outs[0])
+            elif e.op == "add" and e.outs[0] not in recorded:
+                for a, b in (e.ins, e.ins[::-1]):
+                    if isinstance(a, Var) and isinstance(b, Var) and a.type == b.type:
+                        added[a] = Onto(e, b, k)
             for nest in d.nests if inside else [own]:
                 assert nest is not None
                 members[nest].append(e)
@@ -272,15 +288,26 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
                     out.virtual.add(v)
             elif e.op == "pops":
                 out.virtual.add(e.outs[1])
+            elif e.op == "sum" and d.count == 1 and e.outs[0] in added and _is_floats(e.outs[0]):
+                sums.append((k, e, added[e.outs[0]]))
             if e.op in CALLS:  # which may be lent a part of an array where it lies
                 for a in e.ins:
                     need(a, k, memory=is_array(a) and a not in runs)
             else:
                 _statement(e, k, need, operand, locals_)
+    place = {e: k for k, e in enumerate(equations)} if sums else {}
+    for k, e, onto in sums:
+        users = [place[n[0]] if n else end for n in demands[onto.to].nests]
+        if all(n <= k or n == onto.end for n in users):
+            out.onto[e] = onto
     out.last[block] = {v: d.last for v, d in demands.items()}
     out.whole.update(v for v, d in demands.items() if d.whole)
     out.members.update((nest, found[::-1]) for nest, found in members.items())
     return {v: d for v, d in demands.items() if out.home.get(v) is not block}
+
+
+def _is_floats(v: Var) -> bool:
+    return v.type.dtype[0] == "f"  # type: ignore[union-attr]
 
 
 def _of_numbers(e: Equation) -> bool:

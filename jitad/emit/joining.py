@@ -4,17 +4,18 @@ Two nests over the same extents, one right after the other, that reach the same 
 share is then read while it is at hand.  Legal where an element that one of them writes is reached
 by both in the same iteration (or, in another row, by one only), and the second wants no total of
 the first (loop fusion; Allen & Kennedy 2001, *Optimizing Compilers for Modern Architectures*,
-section 8.6).
+section 8.6).  A nest that wants the totals of rows, and goes over the rows, follows the inner
+loops: each total is at hand when it is wanted.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from jitad.emit.access import Map, apart, in_step
+from jitad.emit.access import Map, apart, identity, in_step
 from jitad.emit.buffers import Roots, origins
 from jitad.emit.print_python import Page
 
@@ -42,6 +43,7 @@ class Written:
     rows: list[Touch] = field(default_factory=list)  # totals of which a row is known when it ended
     known: bool = True  # is all that it reads and writes in `touched` and `rows`?
     heads: list[int] = field(default_factory=list)  # the lines that its loops begin with
+    rows_end: int = 0  # so many loops are around what follows the inner ones, if another nest does
     tail: list[str] = field(default_factory=list)  # lines that follow its inner loops
     end: int = 0
 
@@ -62,6 +64,8 @@ class Written:
         """May the next nest on this page, of these lines and values, become a part of this one?"""
         if extents != self.extents or any(not self.precedes(page, t) for t in texts):
             return False
+        if self.rows_end:
+            return False
         shared = [(x, y) for x in self.touched for y in touched if meet(x, y)]
         return bool(shared) and all(
             x.name == y.name
@@ -70,17 +74,39 @@ class Written:
             if x.write or y.write
         )
 
-    def precedes(self, page: Page, line: str) -> bool:
-        """Is the nest right before what comes next on this page, and needn't a line wait for it?"""
+    def ends_with(self, page: Page, extents: tuple[str, ...], touched: list[Touch],
+                  texts: Iterable[str], lines: Mapping[int, list[str]]) -> bool:  # fmt: skip
+        """May the next nest follow the inner loops of this one, whose rows it goes over?"""
+        n = len(extents)
+        if not 0 < n < len(self.extents) or extents != self.extents[:n]:
+            return False
+        if self.rows_end not in (0, n) or not lines.keys() <= {0, n}:
+            return False
+        at = identity(n)
+        rows = {t.name for t in self.rows if t.at == at}
+        if not all(self.precedes(page, t, rows) for t in texts):
+            return False
+        mine = [*self.touched, *self.rows]
+        shared = [(x, y) for x in mine for y in touched if meet(x, y)]
+        return any(x.name in rows for x, _ in shared) and all(
+            x.name == y.name and x.at == y.at for x, y in shared if x.write or y.write
+        )
+
+    def precedes(self, page: Page, line: str, but: Collection[str] = ()) -> bool:
+        """Is the nest right before what comes next on this page, and needn't a line wait for it,
+        `but` for some totals?"""
         if page is not self.page or not self.heads or page.indent != self._indent:
             return False
-        names = re.findall(r"[A-Za-z_]\w*", line)
+        names = set(re.findall(r"[A-Za-z_]\w*", line)).difference(but)
         return len(page.lines) == self.end and self.totals.isdisjoint(names)
 
     @property
     def _indent(self) -> int:
-        head = self.page.lines[self.heads[0]]
-        return (len(head) - len(head.lstrip())) // 4
+        return _indent(self.page.lines[self.heads[0]])
+
+    def depth_of(self, line: str) -> int:
+        """How many of its loops are around one of its lines?"""
+        return _indent(line) - self._indent
 
     def put_before(self, lines: list[str]) -> None:
         self._insert(self.start, 0, lines)
@@ -114,6 +140,29 @@ class Written:
             self.tail[at:at] = [margin + line for line in last[depth]]
         page.lines += self.tail
         self.end = len(page.lines)
+
+
+    @contextmanager
+    def end_of_rows(self, n: int, lines: list[str]) -> Iterator[None]:
+        """What is written now, after `lines`, goes behind what the first n loops have in them."""
+        page, self.rows_end = self.page, n
+        del page.lines[self.end - len(self.tail) : self.end]
+        page.indent += n
+        start = len(page.lines)
+        for line in lines:
+            page.write(line)
+        yield
+        page.indent -= n
+        new, page.lines[start:] = page.lines[start:], []
+        margin = "    " * (page.indent + n)
+        at = sum(line.startswith(margin) for line in self.tail)
+        self.tail[at:at] = new
+        page.lines += self.tail
+        self.end = len(page.lines)
+
+
+def _indent(line: str) -> int:
+    return (len(line) - len(line.lstrip())) // 4
 
 
 def meet(x: Touch, y: Touch) -> bool:

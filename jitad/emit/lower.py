@@ -234,6 +234,8 @@ def _array_extents(s: Scope, e: Equation) -> Extents:
 
 
 def _elementwise(s: Scope, e: Equation) -> None:
+    if e in s.done:
+        return
     (v,) = e.outs
     s.extents[v] = extents = _array_extents(s, e)
     if v not in s.analysis.inline:

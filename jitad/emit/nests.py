@@ -33,7 +33,7 @@ from jitad.emit.access import (
 from jitad.emit.arithmetic import compute
 from jitad.emit.buffers import Roots, origins
 from jitad.emit.demand import Nest
-from jitad.emit.joining import Touch, Written
+from jitad.emit.joining import Touch, Written, meet
 from jitad.emit.just_stored import Stored
 from jitad.emit.print_python import LIMIT, SUM, Expr, cast, dtype_name
 from jitad.emit.scope import Extents, Formula, Scope
@@ -181,10 +181,10 @@ def write(
 def whole_nest(
     s: Scope, extents: Extents, inside: Inside, touched: list[Touch] | None,
     totals: Iterable[str] = (), last: Mapping[int, list[str]] = MappingProxyType({}),
-    rows: Iterable[Touch] = (), alone: bool = False,
+    rows: Iterable[Touch] = (), alone: bool = False, after: bool = False,
 ) -> Iterator[None]:  # fmt: skip
     """A nest with all that it computes, in loops of its own or, unless `alone`, in those right
-    before it.
+    before it; if it may, `after` the inner ones of these.
 
     `touched` is all memory that it reads and writes (None: not known), `totals` the names of what
     it sums up, by `rows` or as a whole, `last` lines after inner loops, by depth.
@@ -197,6 +197,14 @@ def whole_nest(
     nest = None if alone else s.last_nest
     if nest is not None and touched is not None and nest.takes(page, names, touched, texts):
         nest.put_before(first)
+    elif nest is not None and touched is not None and after and nest.ends_with(
+        page, names, touched, texts, inside.lines
+    ):
+        nest.put_before(first)
+        with nest.end_of_rows(len(names), inside.lines.get(len(names), [])):
+            yield
+        nest.touched += touched
+        return
     else:
         for line in first:
             page.write(line)
@@ -227,7 +235,7 @@ def fill(s: Scope, v: Atom, target: Access, extents: Extents, inside: Inside,
         at = s.resolved(target.map)
         touched = [*reads_of(s, inside), Touch(target.name, roots, at, write=True)]
     counters = s.counters(len(extents))
-    with whole_nest(s, extents, inside, touched):
+    with whole_nest(s, extents, inside, touched, after=True):
         write(s, v, target, identity(len(extents)), counters, inside.value, add)
 
 
@@ -354,6 +362,7 @@ def reduce(s: Scope, e: Equation) -> None:
     n = len(kept)
     alone = e.op != "sum"  # LLVM puts sums into lanes together with anything else
     touched = reads_of(s, inside)
+    to = _added_to(s, e, inside)
     if kept == list(range(n)):  # the inner loops reduce, to a scalar
         total = s.names.new("", "s") if n else s.new_name(v)
         inside.lines.setdefault(n, []).append(f"{total} = {start.text}")
@@ -361,19 +370,47 @@ def reduce(s: Scope, e: Equation) -> None:
         rows: list[Touch] = []
         if n:
             outer = tuple(extents[:n])
-            name = s.new_array(v, outer)
-            ends[n] = [f"{name}[{', '.join(counters[:n])}] = {total}"]
-            rows = [Touch(name, s.buffers.roots[v], s.resolved(s.access[v].map), write=True)]
+            name = s.access[to].name if to else s.new_array(v, outer)
+            place = f"{name}[{', '.join(counters[:n])}]"
+            ends[n] = [f"{place} = {f'fadd({place}, {total})' if to else total}"]
+            rows = [Touch(name, s.buffers.roots[to or v], identity(n), write=True)]
         else:
             name = total
             s.exprs[v] = Expr(name)
         with whole_nest(s, extents, inside, touched, (name, total), ends, rows, alone):
             s.page.write(f"{total} = {_joined(s, e, total, value)}")
         return
-    name = s.cleared(v, tuple(extents[k] for k in kept), start)
+    name = s.access[to].name if to else s.cleared(v, tuple(extents[k] for k in kept), start)
+    if to:
+        touched.append(Touch(name, s.buffers.roots[to], tuple(map(of_axis, kept)), write=True))
     place = f"{name}[{', '.join(counters[k] for k in kept)}]"
     with whole_nest(s, extents, inside, touched, (name,), alone=alone):
         s.page.write(f"{place} = {_joined(s, e, place, value)}")
+
+
+def _added_to(s: Scope, e: Equation, inside: Inside) -> Var | None:
+    """The array that the sums are added to at once, where it lies, if that is all that is done with
+    both: what that gives."""
+    onto = s.analysis.onto.get(e)
+    if onto is None:
+        return None
+    s.done.discard(onto.add)  # of the block as it was written before
+    if onto.to not in s.access or not s.whole(onto.to):
+        return None
+    w, (new,) = onto.to, onto.add.outs
+    level, roots = s.buffers.levels[-1], s.buffers.roots[w]
+    here = s.analysis.home.get(w) is level.block and s.analysis.last[level.block][w] == onto.end
+    if not here or not all(r.owned and not s.buffers.occupied(r, but=w) for r in roots):
+        return None
+    if not all(origins(roots).isdisjoint(origins(s.buffers.roots[a])) for a, _ in inside.reads):
+        return None
+    s.bind(new, s.access[w], s.extents[w])
+    s.buffers.place(new, roots)
+    s.done.add(onto.add)
+    nest, target = s.last_nest, Touch(s.access[w].name, roots, ())
+    if nest is not None and any(meet(target, t) for t in (*nest.touched, *nest.rows)):
+        s.last_nest = None  # it waits for all of that nest, or the other way round
+    return new
 
 
 def _joined(s: Scope, e: Equation, total: str, value: Expr) -> str:

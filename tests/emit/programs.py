@@ -27,8 +27,9 @@ class Pool:
 
 
 class Generator:
-    def __init__(self, rng: random.Random) -> None:
+    def __init__(self, rng: random.Random, sums: bool = False) -> None:
         self.rng = rng
+        self.sums = sums
         self.b = Builder()
         self.features: set[str] = set()
         b = self.b
@@ -55,6 +56,9 @@ class Generator:
         if depth:
             kinds += [self.for_, self.for_, self.while_, self.if_, self.if_, self.record]
         for _ in range(self.rng.randint(1, size)):
+            if self.sums and self.rng.random() < 0.4:
+                self.grow(pool, kinds[:11])
+                continue
             kind = self.rng.choice(kinds)
             self.features.add(kind.__name__.strip("_"))
             self.b.pos = None
@@ -202,6 +206,35 @@ class Generator:
         axes = self.rng.choice([(0,), (0, 1), (1,)]) if len(a.shape) == 2 else (0,)
         v = self.small(self.b.emit("sum", a, axes=axes))
         (pool.arrays if v.shape else pool.floats).append(v)
+
+    def grow(self, pool: Pool, others: list[Any]) -> None:
+        """Sums along an axis, which are handed on and added to an array as they are."""
+        a = self.array(pool, 2)
+        if self.rng.random() < 0.7:
+            a = self.calculate(a, self.rng.choice([self.float(pool), self.like(pool, a)]))
+        axis = self.rng.choice([0, 1, 1])
+        sums = [self.b.emit("sum", a, axes=(axis,))]
+        if self.rng.random() < 0.4:
+            sums.append(self.b.emit("sum", self.small(a), axes=(self.rng.choice([axis, 1]),)))
+        self.rng.shuffle(sums)
+        for v in sums:
+            while self.rng.random() < 0.3:
+                self.rng.choice(others)(pool)
+            into = [w for w in pool.arrays if w.shape == v.shape]
+            match self.rng.choice(["add", "add", "part", "keep"]):
+                case "add" if into:
+                    w = self.rng.choice(into[-3:])
+                    self.became(pool, w, self.b.emit("add", *self.rng.sample([v, w], 2)))
+                case "part" if (rows := [w for w in pool.arrays if w.shape[0] == v.shape[0]]):
+                    to = self.rng.choice(rows)
+                    kinds, operands = "r", [lit(0), lit(1), to.shape[0]]
+                    if len(to.shape) == 2:
+                        kinds = "ri"
+                        operands.append(self.b.emit("mod", self.rng.choice(pool.ints), self.m))
+                    op = self.rng.choice(["store_slice", "accum_slice"])
+                    self.became(pool, to, self.b.emit(op, to, v, *operands, kinds=kinds))
+                case _:
+                    pool.arrays.append(v)
 
     def product(self, pool: Pool) -> None:
         a = self.array(pool)
@@ -358,8 +391,9 @@ def counts(kinds: str) -> list[int]:
     return out
 
 
-def random_tape(seed: int, size: int = 6) -> tuple[Tape, set[str]]:
-    g = Generator(random.Random(seed))
+def random_tape(seed: int, size: int = 6, sums: bool = False) -> tuple[Tape, set[str]]:
+    """A tape, and what is in it; with `sums`, many sums that are added to arrays as they are."""
+    g = Generator(random.Random(seed), sums)
     return g.tape(size), g.features
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jitad.specialise.together import together
 from tests.emit.programs import random_tape
 from tests.emit.running import check
 from tests.examples import examples
@@ -29,6 +30,19 @@ def arguments(seed: int) -> list[object]:
 def test_plain(seed: int) -> None:
     tape, _ = random_tape(seed, 7)
     check(tape, *arguments(seed), numba=False, exact=True)
+
+
+@settings(max_examples=examples(400), deadline=None)
+@given(st.integers(0, 10**9), st.booleans())
+def test_sums_that_are_added_where_arrays_lie(seed: int, scheduled: bool) -> None:
+    tape, _ = random_tape(seed, 7, sums=True)
+    check(together(tape) if scheduled else tape, *arguments(seed), numba=False, exact=True)
+
+
+@pytest.mark.parametrize("seed", [1, 4, 9, 16, 25])
+def test_compiled_sums(seed: int) -> None:
+    tape, _ = random_tape(seed, 4, sums=True)
+    check(together(tape), *arguments(seed), exact=True)
 
 
 @pytest.mark.parametrize("seed", [2, 3, 5, 10, 21])
