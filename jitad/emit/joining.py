@@ -141,7 +141,6 @@ class Written:
         page.lines += self.tail
         self.end = len(page.lines)
 
-
     @contextmanager
     def end_of_rows(self, n: int, lines: list[str]) -> Iterator[None]:
         """What is written now, after `lines`, goes behind what the first n loops have in them."""
