@@ -18,7 +18,7 @@ NAMES = ("jax", "torch", "autograd", "casadi")
 # Where a peer's program is another algorithm than the kernel, as its users would choose.
 OTHERWISE = {
     "cholesky": "LAPACK's Cholesky decomposition and triangular solve",
-    "lu": "LAPACK's solve",
+    "lu": "elimination column by column (LAPACK's solve is `solve`, of everyday use)",
     "trisolve": "LAPACK's triangular solve",
     "gramschmidt": "LAPACK's QR decomposition (autograd: columns in a list)",
     "covariance": "one product of matrices",

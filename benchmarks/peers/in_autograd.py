@@ -15,7 +15,7 @@ import autograd.scipy.special
 from autograd.tracer import getval
 
 from benchmarks.peers import recurrences
-from benchmarks.peers.shared import Peer, convolved_by_slices, programs
+from benchmarks.peers.shared import Peer, convolved_by_slices, eliminated, programs
 
 
 def softmax(x):
@@ -102,7 +102,7 @@ def cholesky(A, y):
 
 
 def lu(A, b, target):
-    return 0.5 * np.sum((np.linalg.solve(A, b) - target) ** 2)
+    return eliminated(np, A, b, target)
 
 
 def trisolve(L, b, target):

@@ -209,7 +209,22 @@ def cholesky(A, y):
 
 
 def lu(A, b, target):
-    return 0.5 * jnp.sum((jnp.linalg.solve(A, b) - target) ** 2)
+    n = len(b)
+    rows = jnp.arange(n)
+
+    def column(k, state):
+        M, y = state
+        factor = jnp.where(rows > k, M[:, k] / M[k, k], 0.0)
+        return M - factor[:, None] * M[k], y - factor * y[k]
+
+    def backwards(i, x):
+        k = n - 1 - i
+        left = jnp.dot(jnp.where(rows > k, U[k], 0.0), x)
+        return x.at[k].set((y[k] - left) / U[k, k])
+
+    U, y = lax.fori_loop(0, n - 1, column, (A, b))
+    x = lax.fori_loop(0, n, backwards, jnp.zeros(n))
+    return 0.5 * jnp.sum((x - target) ** 2)
 
 
 def trisolve(L, b, target):

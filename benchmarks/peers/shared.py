@@ -155,3 +155,19 @@ def convolved_by_slices(np, x, weights):
     parts = [x[:, a : a + rows, b : b + cols] @ weights[a, b]
              for a in range(size) for b in range(size)]  # fmt: skip
     return sum(parts[1:], parts[0])
+
+
+def eliminated(np: Any, A: Any, b: Any, target: Any) -> Any:
+    """A linear system, solved column by column: what is left of the matrix gets smaller."""
+    rows, y = [], []
+    for _ in range(len(b)):
+        factor = A[1:, 0] / A[0, 0]
+        rows.append(A[0])
+        y.append(b[0])
+        b = b[1:] - factor * b[0]
+        A = A[1:, 1:] - factor[:, None] * A[0, 1:]
+    x = target[:0]
+    for row, value in zip(rows[::-1], y[::-1], strict=True):
+        solved = (value - np.sum(row[1:] * x)) / row[0]
+        x = np.concatenate((solved[None], x))
+    return 0.5 * np.sum((x - target) ** 2)
