@@ -247,11 +247,23 @@ def in_place(e: Equation, active: set[Var], scope: Scope) -> dict[int, Settled]:
             v not in scope.versions.current
         ):
             found = settled(e, k, scope.sources)
-            if found is not None and not found.lost:
+            if found is not None and not found.lost and not _credited_inside(e, active, found):
                 out[k] = found
                 reads |= found.reads
     good = keeps_arrays(e, active, reads) and needs_no_past(e, active, scope, reads)
     return out if good else {}
+
+
+def _credited_inside(e: Equation, active: set[Var], found: Settled) -> bool:
+    """Is something with a derivative read of a version that a loop inside carries?  What is read of
+    the last version instead would be credited to one that the iteration doesn't know."""
+    body = e.blocks[-1]
+    own = {*body.params, *(v for x in body.equations for v in x.outs)}
+    return any(
+        x.op in ("load", "slice") and x.ins[0] in found.versions and x.ins[0] not in own
+        and x.outs[0] in active
+        for x in walk(body)
+    )
 
 
 def better_recorded(e: Equation, active: set[Var], scope: Scope) -> bool:

@@ -244,6 +244,8 @@ FAULTS: tuple[Fault, ...] = (
           "what fails in a function that nests share goes on", SHARED),
     Fault("jitad/emit/translate.py", "if known and name in apart & nest.written]", "]",
           "arrays that overlap are promised not to, in nests that share a function", SHARED),
+    Fault(RESTORE, "and not found.lost and not _credited_inside(e, active, found)", "and not found.lost",
+          "what an inner loop reads of an array that it carries has no derivative", ("tests/sweeps/test_again_in_place.py",)),
     Fault(BODY, 'self.builder.icmp_signed("<" if step > 0 else ">", start, stop)',
           'self.builder.icmp_signed("<", start, stop)',
           "a loop that counts down never runs", TRANSLATED),

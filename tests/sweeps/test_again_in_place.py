@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jitad import jit, jit_grad, jvp
+from jitad import grad, jit, jit_grad, jvp
 from tests.sweeps.test_settled import by_complex_steps
 
 X = np.random.default_rng(11).uniform(0.5, 1.5, 5)
@@ -172,3 +172,45 @@ def test_derivatives_of_it() -> None:
     h = 1e-5
     expected = (gradient(X + h * direction) - gradient(X - h * direction)) / (2.0 * h)
     np.testing.assert_allclose(both(X, direction), expected, rtol=1e-6, atol=1e-7)
+
+
+def of_inner_loops(seed: int) -> Callable[[Any], Any]:
+    """Rows are added to in an inner loop, by products that a loop inside it makes; elements of
+    other rows, and of the same, are read there, in front, and behind."""
+    rng = np.random.default_rng(seed)
+    before, inside, behind, added, summed = (bool(k) for k in rng.integers(0, 2, 5))
+    row, down = int(rng.integers(0, 3)), bool(rng.integers(0, 2))
+
+    def program(m: Any) -> Any:
+        out = m[:, :, 0] * 1.0
+        total = 0.0
+        for i in range(len(m) - 1, 0, -1) if down else range(1, len(m)):
+            at = (0, i - 1, i)[row]
+            if before:
+                total = total + out[at, 0] ** 2
+            for j in range(m.shape[1]):
+                v = 1.0 + 0.0 * m[i, :, 0]
+                for k in range(m.shape[2]):
+                    v = v * m[i, :, k]
+                if added:
+                    out[i] += v
+                else:
+                    out[i, j:] = v[j:] * m[i, j, 1]
+                if inside or not before:
+                    total = total + out[at, j] ** 2
+            if behind:
+                total = total + np.sum(out[at] ** 2)
+        return total + (np.sum(out**2) if summed else 0.0)
+
+    return program
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_inner_loops_read(seed: int) -> None:
+    """Found by random programs: what an inner loop read of the array that it carried had no part
+    in the derivative."""
+    f, x = of_inner_loops(seed), np.random.default_rng(seed).uniform(0.5, 1.5, 24)
+    m = x.reshape(4, 3, 2)
+    expected = by_complex_steps(lambda x: f(x.reshape(m.shape)), x).reshape(m.shape)
+    for found in (jit_grad(f)(m), grad(f)(m)):
+        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12)
