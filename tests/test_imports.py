@@ -264,3 +264,24 @@ def test_names_of_jitad_leave_the_collector_alone(tmp_path: Path) -> None:
                 "      gc.get_freeze_count())")  # fmt: skip
     collections, enabled, frozen = found.split()
     assert int(collections) > 10 and enabled == "True" and frozen == "0"
+
+
+def test_the_rest_of_numba_is_there_when_it_is_asked_for(tmp_path: Path) -> None:
+    """A kernel loads what kernels are made of; what is compiled later may need all else."""
+    out = run(
+        tmp_path, "import numpy as np", "from numba import njit",
+        "from jitad import jit_grad",
+        "def f(x):", "    s = 0.0", "    for i in range(len(x)):",
+        "        s += max(i, 1) * np.sin(x[i])", "    return s",
+        "def g(x):", "    a = np.outer(x, x) + np.eye(3)",
+        "    return np.sum(np.sort(x)[1:] ** 2) + np.linalg.det(a)",
+        "x = np.array([0.5, -1.0, 2.0])",
+        "first = jit_grad(f)(x)",
+        "print('numba.np.arraymath' in sys.modules)",
+        "@njit", "def h(x):", "    d = {1: 'a'}", "    s = set([2, 3])", "    l = [y for y in x]",
+        "    return len(d) + len(s) + np.median(x) + np.linalg.norm(x) + sum(l)",
+        "print(abs(h(x) - h.py_func(x)) < 1e-12)",
+        "print(np.allclose(first, np.array([1, 1, 2]) * np.cos(x)))",
+        "print(np.isfinite(jit_grad(g)(x)).all())",
+    )  # fmt: skip
+    assert out.split() == ["False", "True", "True", "True"]

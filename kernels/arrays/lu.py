@@ -36,27 +36,41 @@ def objective(A: Array, b: Array, target: Array) -> float:
 
 
 @by_hand
-def gradient(A: Array, b: Array, target: Array) -> tuple[float, tuple[Array, Array]]:
-    n = len(b)
+def _decomposed(A: Array) -> Array:
+    """By operations on rows instead of products with columns: rows are contiguous."""
+    n = len(A)
     M = A.copy()
-    # Row operations instead of products with columns: rows are contiguous.
     for i in range(n):
         for k in range(i):
             M[i, k] /= M[k, k]
             s = M[i, k]
             for j in range(k + 1, n):
                 M[i, j] -= s * M[k, j]
-    x = np.empty(n)
+    return M
+
+
+@by_hand
+def _solved(M: Array, b: Array, y: Array, x: Array) -> None:
+    """L y = b, then U x = y; x may be y."""
+    n = len(b)
     for i in range(n):
         s = b[i]
         for k in range(i):
-            s -= M[i, k] * x[k]
-        x[i] = s
+            s -= M[i, k] * y[k]
+        y[i] = s
     for i in range(n - 1, -1, -1):
-        s = x[i]
+        s = y[i]
         for k in range(i + 1, n):
             s -= M[i, k] * x[k]
         x[i] = s / M[i, i]
+
+
+@by_hand
+def gradient(A: Array, b: Array, target: Array) -> tuple[float, tuple[Array, Array]]:
+    n = len(b)
+    M = _decomposed(A)
+    x = np.empty(n)
+    _solved(M, b, x, x)
     value = 0.0
     w = np.empty(n)
     for i in range(n):
@@ -79,24 +93,9 @@ def gradient(A: Array, b: Array, target: Array) -> tuple[float, tuple[Array, Arr
 @by_hand
 def adjoint(A: Array, b: Array, target: Array) -> tuple[float, tuple[Array, Array]]:
     n = len(b)
-    M = A.copy()
-    for i in range(n):
-        for k in range(i):
-            M[i, k] /= M[k, k]
-            s = M[i, k]
-            for j in range(k + 1, n):
-                M[i, j] -= s * M[k, j]
+    M = _decomposed(A)
     y, x = np.empty(n), np.empty(n)
-    for i in range(n):
-        s = b[i]
-        for k in range(i):
-            s -= M[i, k] * y[k]
-        y[i] = s
-    for i in range(n - 1, -1, -1):
-        s = y[i]
-        for k in range(i + 1, n):
-            s -= M[i, k] * x[k]
-        x[i] = s / M[i, i]
+    _solved(M, b, y, x)
     value = 0.0
     w = np.empty(n)
     for i in range(n):
