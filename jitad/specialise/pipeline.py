@@ -152,8 +152,9 @@ _LOOKS_FOR: dict[Pass, str] = {
     together: "many",
     stores: "full accum|accum_slice",
     bare: "full",
-    indices: "check",
+    indices: "check array",
 }
+_OPERATORS = {"vjp", "jvp"}
 _NEEDS = {run: [set(p.split("|")) for p in text.split()] for run, text in _LOOKS_FOR.items()}
 _TOGETHER = (unfold, returned, resolve, strides)  # look at calls and functions at once
 
@@ -178,7 +179,9 @@ def stages(
     `threads`: at most so many run parts of its loops (0: as many as there may be); None: one does.
     """
     verify(tape)
-    now, simple = _Content(tape), None
+    now = _Content(tape)
+    # What is folded while it is traced, and again where an operator is resolved.
+    simple = now if now.holds & _OPERATORS and not (now.many or tape.functions) else None
     todo = passes(threads)
     names = [name for name, _ in todo]
     for name, run in todo[names.index(after) + 1 if after is not None else 0 :]:

@@ -20,10 +20,12 @@ from jitad.tape.types import BOOL, INT, Scalar, is_float
 
 def taken(block: Block) -> Block:
     """The block with such loops followed by the iteration that counts (changed in place)."""
-    inputs = [p for p in block.params if is_float(p.type)]
-    useful = active(block, inputs, block.results)
-    if any(e.op == "for" and useful.intersection(e.outs) for e in walk(block)):
-        _visit(block, useful)
+    loops = [e for e in walk(block) if e.op == "for"]
+    if loops:
+        inputs = [p for p in block.params if is_float(p.type)]
+        useful = active(block, inputs, block.results)
+        if any(useful.intersection(e.outs) for e in loops):
+            _visit(block, useful)
     return block
 
 

@@ -186,9 +186,10 @@ def _of_straight_code(library: Any) -> tuple[Any, Any]:
     tuning = binding.create_pipeline_tuning_options(speed_level=config.OPT)
     builder = binding.create_pass_builder(library._codegen._tm, tuning)
     passes = binding.create_new_module_pass_manager()
-    passes.add_sroa_pass()
-    passes.add_simplify_cfg_pass()
-    passes.add_instruction_combine_pass()
+    if not library.is_interrupted:  # or else they gain nothing
+        passes.add_sroa_pass()
+        passes.add_simplify_cfg_pass()
+        passes.add_instruction_combine_pass()
     if config.LLVM_REFPRUNE_PASS:
         passes.add_refprune_pass(codegen._parse_refprune_flags())
     passes.add_global_dead_code_eliminate_pass()

@@ -26,7 +26,7 @@ from jitad.emit.numba_private.body import Body
 from jitad.emit.numba_private.declarations import addresses_as_written
 from jitad.emit.numba_private.layout import LAYOUT_IS_KNOWN
 from jitad.emit.numba_private.plan import can_be_direct, write_by_words
-from jitad.emit.numba_private.straight import straight_functions
+from jitad.emit.numba_private.straight import is_interrupted, straight_functions
 from jitad.emit.numba_private.unrolling import is_long
 
 
@@ -174,6 +174,7 @@ class FromSourceLibrary(KernelLibrary):
 
     is_long = False  # see `unrolling`
     straight: frozenset[str] = frozenset()  # its functions, if they are
+    is_interrupted = False
 
     def is_straight(self) -> bool:
         """Does the code go one way, and has nothing else been linked to it?"""
@@ -186,15 +187,16 @@ class FromSourceLibrary(KernelLibrary):
         if not self.is_straight():
             return super()._finalize_specific()
         # The same code in nine tenths of the time: what LLVM does besides is for loops.
-        made = _machine_of_straight_code(self.codegen).emit_object(self._final_module)
+        machine = _machine_of_straight_code(self.codegen, 0 if self.is_interrupted else 1)
+        made = machine.emit_object(self._final_module)
         self._compiled_object = made  # which is taken, and forgotten
         super()._finalize_specific()
         self._compiled, self._compiled_object = True, made
 
 
 @cache
-def _machine_of_straight_code(code: Any) -> Any:
-    options: dict[str, Any] = {"opt": min(config.OPT, 1)}
+def _machine_of_straight_code(code: Any, opt: int) -> Any:
+    options: dict[str, Any] = {"opt": min(config.OPT, opt)}
     code._customize_tm_options(options)
     return binding.Target.from_triple(binding.get_process_triple()).create_target_machine(**options)
 
@@ -218,6 +220,7 @@ class LowerSource(Lower):
         self.write_way()
         self.library.is_long = is_long(self.module)
         self.library.straight = straight_functions(self.module)
+        self.library.is_interrupted = is_interrupted(self.module)
         self.post_lower()
 
 
