@@ -60,6 +60,7 @@ def subjects() -> dict[str, tuple[Callable[[], Any], Callable[[], Any] | None]]:
         "an array": (lambda: gradient(X), lambda: hand_gradient(X)),
         "an array, out=": (lambda: gradient(X, out=OUT), lambda: hand_into(X, OUT)),
         "value and array, out=": (lambda: pair(X, out=OUT), None),
+        "an array, bound": (gradient.bound(X, out=OUT), lambda: hand_into(X, OUT)),
         "a tuple": (lambda: in_tuple(t), lambda: hand_tuple(t)),
         "a dict": (lambda: in_dict(d), None),
         "a dataclass": (lambda: in_fields(c), None),

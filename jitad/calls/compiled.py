@@ -19,6 +19,7 @@ from numba import types as numba_types
 
 from jitad.calls import outputs, recalled
 from jitad.calls.arguments import abstract_leaves, as_numbers, key_of, key_of_type, stand_in
+from jitad.calls.bindable import NOWHERE, Bindable
 from jitad.calls.entries import finish, python_entry
 from jitad.calls.fallback import Unknown, first_run, is_allowed, may_stand_in, warn
 from jitad.calls.inspected import Inspected
@@ -54,13 +55,12 @@ if TYPE_CHECKING:
     from jitad.trace.flow.observe import Decisions
 
 _MISSED = object()
-_NOWHERE: Any = object()
 _MOST = 64  # specialisations of one function; more means that something changes at every call
 _MOST_LEAVES = 1000  # of arguments for which an entry is written out
 
 
 @register
-class Compiled(Inspected):
+class Compiled(Bindable, Inspected):
     """A compiled function; made by `jit`, `jit_grad` and `jit_value_and_grad`.
 
     Call it as the function itself; call it from `@numba.njit` functions, too.  It takes
@@ -78,6 +78,7 @@ class Compiled(Inspected):
     source : the emitted Python of the latest specialisation.
     specialisations : why each one was made.
     explain() : which kernels there are, what became of their loops, which calls had none.
+    bound(*args, out=) : a call of which the arguments are known, as a function without any.
     tape(stage) : the tape of the latest specialisation, "traced", "plain" or after a named pass.
     compile(*types) : compile ahead of time, for Numba types or for values of the types.
     address(*types) : the address of a C function.
@@ -140,9 +141,9 @@ class Compiled(Inspected):
         self._shortcuts: dict[Any, Any] = {}
         self.__call__ = self._call
 
-    def _call(self, /, *args: Any, out: Any = _NOWHERE, **kwargs: Any) -> Any:
+    def _call(self, /, *args: Any, out: Any = NOWHERE, **kwargs: Any) -> Any:
         """Any call; most do not come here (see `calls.shortcuts`)."""
-        if out is _NOWHERE:
+        if out is NOWHERE:
             return self._named(args, kwargs) if kwargs else self._fast(*args)
         if not self._outs:
             return self._named(args, {**kwargs, "out": out})
@@ -412,9 +413,8 @@ class Compiled(Inspected):
     def _shortcut(self, s: Specialisation, structure: Any, leaves: list[Any]) -> Any:
         if s.from_types:
             return None
-        kind = "gradient" if getattr(self.f, "operator", "") == "value_and_grad" else "all"
         return shortcut(s.traced, s.kernel.dispatcher, self.f, structure, leaves, self._call,
-                        kind if self._outs else None)  # fmt: skip
+                        self.kind_of_out())  # fmt: skip
 
     def _specialise(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str, from_types: bool = False,

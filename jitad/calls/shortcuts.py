@@ -11,7 +11,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,6 +41,63 @@ def shortcut(
     `into`: what `out=` is for, "all" of the result or the "gradient" of two; None: it is no word of
     ours.
     """
+    known = _known(traced, function, structure, leaves, into)
+    if known is None:
+        return None
+    params = traced.tape.body.params
+    return native.shortcut(kernel, params, known.relied, general, traced.misses, known.form,
+                           known.given)  # fmt: skip
+
+
+def bound(
+    traced: Traced, kernel: Any, function: Any, structure: Structure, leaves: list[Any],
+    general: Callable[[], Any], into: str | None, out: Any,
+) -> Any:  # fmt: skip
+    """A builtin function for this very call, or None; it takes nothing.
+
+    `into`: what `out` is for; None: nothing is given.
+    """
+    known = _known(traced, function, structure, leaves, into)
+    targets = [] if into is None or known is None else _taken_apart(known.given, out)
+    if known is None or targets is None or (into is not None and not targets):
+        return None
+    whole = (*leaves, *map(_now, known.relied.reads), *targets)
+    return native.shortcut(kernel, traced.tape.body.params, known.relied, general, traced.misses,
+                           known.form, known.given, whole)  # fmt: skip
+
+
+def _taken_apart(form: native.Form, out: Any) -> list[Any] | None:
+    """The arrays of `out=` in their order; None if it isn't of this form."""
+    if form is False:
+        return []
+    if form is None:
+        return [out]
+    if form is True or type(out) is not tuple or len(out) != len(form):
+        return None
+    parts = [_taken_apart(f, x) for f, x in zip(form, out, strict=True)]
+    return None if None in parts else [a for part in parts for a in part or ()]
+
+
+def _now(read: tuple[Any, Any]) -> Any:
+    """What the kernel takes beside the arguments."""
+    owner, key = read
+    if key is native.IN_CELL:
+        return owner.cell_contents
+    return owner if key is native.ITSELF else owner[key]
+
+
+class _Known(NamedTuple):
+    """What a call relies on, and how results are put together and taken apart."""
+
+    relied: native.Relied
+    form: native.Form
+    given: native.Form
+
+
+def _known(
+    traced: Traced, function: Any, structure: Structure, leaves: list[Any], into: str | None
+) -> _Known | None:
+    """None if it takes Python to find out."""
     positional, named = structure.children
     plain = all(s.kind is None for s in positional.children) and not named.keys
     arguments = [Path(("arg", k)) for k in range(len(leaves))]
@@ -66,9 +123,7 @@ def shortcut(
     except (_Dynamic, AttributeError, LookupError, ValueError, TypeError):
         return None
     classes = [*map(type, leaves), *(_class_of(c.type) for c in traced.captures)]
-    return native.shortcut(
-        kernel, traced.tape.body.params, found.relied(classes), general, traced.misses, form, given
-    )
+    return _Known(found.relied(classes), form, given)
 
 
 def form_of(whole: str | None, count: int) -> native.Form:

@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
+from operator import or_
+from typing import Any, NamedTuple
 
 from jitad.primitives import TABLE
 from jitad.tape.ir import Block, Lit, Tape, Var
@@ -19,7 +22,7 @@ from jitad.tape.types import Scalar
 
 # Nanoseconds, about: a kernel may keep the lock so long, where Python's own switches take 5 ms.
 BUDGET = 20_000
-_SIZES = (4096, 1024, 256, 128, 64, 32, 16, 8, 0)
+_SIZES = (4096, 1024, 256, 128, 96, 64, 48, 32, 24, 16, 8, 0)
 _DEAR = 20
 _MAKING = 50  # an array
 _DEPTH = 8  # of expressions
@@ -47,8 +50,10 @@ def brief(tape: Tape) -> int:
     makers: Makers = dict.fromkeys(tape.body.params)
     try:
         _count(tape.body, (), counts, makers)
+        known = _Magnitudes(makers)
+        bounds = [(c, known.product(times)) for times, c in counts.items()]
         for n in _SIZES:
-            if sum(c * _product(times, makers, n) for times, c in counts.items()) <= BUDGET:
+            if sum(c * x.of(known.extents, n) for c, x in bounds) <= BUDGET:
                 return n
     except _Unlimited:
         pass
@@ -88,39 +93,75 @@ def _count(block: Block, around: Extents, counts: Counter[Extents], makers: Make
         raise _Unlimited
 
 
-def _product(times: Extents, makers: Makers, n: int) -> float:
-    return math.prod(max(1.0, _magnitude(a, makers, n, 0)) for a in times)
+class _Bound(NamedTuple):
+    """No more than this: a number times extents of the arguments, each so many times."""
+
+    factor: float
+    powers: Counter[Var]
+
+    def of(self, extents: Mapping[Var, Var], n: int) -> float:
+        """Where the arguments have n elements.  The extents of one array make no more than it has
+        elements; so they make most where only the one is long that is there most often.  Several
+        arrays make most where they share the elements as these powers are."""
+        most: dict[Var, int] = {}
+        for extent, power in self.powers.items():
+            array = extents[extent]
+            most[array] = max(most.get(array, 0), power)
+        every = sum(most.values())
+        return self.factor * math.prod(max(1.0, n * p / every) ** p for p in most.values())
 
 
-def _magnitude(atom: Any, makers: Makers, n: int, depth: int) -> float:
-    """No more than this is an integer away from zero, if the arguments have n elements; what a loop
-    counts from and to, together."""
-    if isinstance(atom, tuple):
-        return sum(_magnitude(a, makers, n, depth) for a in atom)
-    if isinstance(atom, Lit):
-        return float(abs(atom.value))
-    maker = makers.get(atom)
-    if maker is None or depth > _DEPTH:
+_ONE = _Bound(1.0, Counter())
+
+
+def _times(x: _Bound, y: _Bound) -> _Bound:
+    return _Bound(max(1.0, x.factor) * max(1.0, y.factor), x.powers + y.powers)
+
+
+class _Magnitudes:
+    """How far from zero integers may be."""
+
+    def __init__(self, makers: Makers) -> None:
+        self.makers = makers
+        self.extents: dict[Var, Var] = {}  # of which arguments they are
+
+    def product(self, times: Extents) -> _Bound:
+        return reduce(_times, [self.of(a, 0) for a in times], _ONE)
+
+    def of(self, atom: Any, depth: int) -> _Bound:
+        """Of an integer; of what a loop counts from and to, together."""
+        if isinstance(atom, tuple):
+            return self.either(atom, depth, sum)
+        if isinstance(atom, Lit):
+            return _Bound(float(abs(atom.value)), Counter())
+        maker = self.makers.get(atom)
+        if maker is None or depth > _DEPTH:
+            raise _Unlimited
+        if isinstance(maker, tuple):
+            return self.of(maker, depth + 1)
+        match maker.op:
+            case "dim":
+                array = maker.ins[0]
+                extent = array.shape[maker.params["axis"]]
+                if extent is not maker.outs[0]:
+                    return self.of(extent, depth + 1)
+                self.extents[extent] = array
+                return _Bound(1.0, Counter((extent,)))
+            case "add" | "sub":
+                return self.either(maker.ins, depth, sum)
+            case "mul":
+                return reduce(_times, [self.of(a, depth + 1) for a in maker.ins], _ONE)
+            case "neg" | "floordiv" | "abs":
+                return self.of(maker.ins[0], depth + 1)
+            case "maximum" | "minimum":
+                return self.either(maker.ins, depth, max)
+            case "where":
+                return self.either(maker.ins[1:], depth, max)
         raise _Unlimited
 
-    def of(a: Any) -> float:
-        return _magnitude(a, makers, n, depth + 1)
-
-    if isinstance(maker, tuple):
-        return of(maker)
-    match maker.op:
-        case "dim":
-            array = maker.ins[0]
-            extent = array.shape[maker.params["axis"]]
-            return float(n) if extent is maker.outs[0] else of(extent)
-        case "add" | "sub":
-            return sum(map(of, maker.ins))
-        case "mul":
-            return math.prod(map(of, maker.ins))
-        case "neg" | "floordiv" | "abs":
-            return of(maker.ins[0])
-        case "maximum" | "minimum":
-            return max(map(of, maker.ins))
-        case "where":
-            return max(map(of, maker.ins[1:]))
-    raise _Unlimited
+    def either(
+        self, atoms: Iterable[Any], depth: int, joined: Callable[[list[float]], float]
+    ) -> _Bound:
+        """What has a part of each, or is one of them: extents are no less than one."""
+        parts = [self.of(a, depth + 1) for a in atoms]
+        return _Bound(joined([x.factor for x in parts]), reduce(or_, [x.powers for x in parts]))

@@ -164,10 +164,11 @@ def direct(dispatcher: Any, params: Sequence[Var]) -> Any:
 def shortcut(
     dispatcher: Any, params: Sequence[Var], relied: Relied, general: Callable[..., Any],
     misses: tuple[type[BaseException], ...], form: Form, into: Form,
+    whole: tuple[Any, ...] | None = None,
 ) -> Any:  # fmt: skip
     """A builtin function that does all of a call, while `relied` holds: see `numba_private`."""
-    signature = _signature(params)
-    return numba_private.shortcut(dispatcher, signature, relied, general, misses, form, into)
+    sure = relied, general, misses, form, into, whole
+    return numba_private.shortcut(dispatcher, _signature(params), *sure)
 
 
 def call(dispatcher: Any, params: Sequence[Var], values: Sequence[Any]) -> Any:

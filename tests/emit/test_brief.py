@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import threading
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -10,10 +13,13 @@ import numpy as np
 import pytest
 
 from jitad import jit, jit_grad
-from jitad.emit.brief import BUDGET, brief
+from jitad.emit.brief import BUDGET, _Bound, brief
 from jitad.specialise.pipeline import specialise
+from jitad.tape.ir import Var
+from jitad.tape.types import INT, Array
 
 X = np.linspace(0.5, 1.5, 6)
+MATRIX = Array("f8", 2)
 
 
 def squares(x):
@@ -94,6 +100,28 @@ def made(f: Callable[..., Any], *args: Any) -> int:
 )
 def test_of_elements(f: Callable[..., Any], least: int, most: int) -> None:
     assert least <= made(f, X) <= most
+
+
+def gram(a):
+    return np.sum(a @ a.T)
+
+
+def test_the_extents_of_a_matrix_are_not_all_its_elements() -> None:
+    assert 16 <= made(gram, np.ones((3, 4))) <= 128
+
+
+@pytest.mark.parametrize("n", [4, 12, 30])
+def test_no_extents_make_more_than_the_bound(n: int) -> None:
+    """Of two matrices with n elements in all, whatever their shapes."""
+    (a, b, c, d), first, second = (Var(INT) for _ in range(4)), Var(MATRIX), Var(MATRIX)
+    of = {a: first, b: first, c: second, d: second}
+    for powers in ({a: 1}, {a: 1, b: 2}, {a: 1, c: 1}, {a: 2, c: 1}, {a: 1, b: 1, c: 3, d: 1}):
+        bound = _Bound(1.0, Counter(powers)).of(of, n)
+        for one in range(1, n):
+            other = n - one
+            for p, q in itertools.product(range(1, one + 1), range(1, other + 1)):
+                extents = {a: p, b: one // p, c: q, d: other // q}
+                assert math.prod(extents[v] ** k for v, k in powers.items()) <= bound * 1.000001
 
 
 def test_of_numbers() -> None:

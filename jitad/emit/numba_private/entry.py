@@ -65,7 +65,7 @@ _COUNTED = types.MemInfoPointer(types.voidptr)
 
 # What a builtin function keeps for its own way: the kernel's address, what a shortcut relies on (or
 # whom another way asks), then the plan, the dtypes and the classes that are met.
-OWN = 11
+OWN = 14
 _PLAN, _DTYPES, _NDARRAY, _FLOAT64, _BRIEF = range(OWN, OWN + 5)
 
 

@@ -24,6 +24,7 @@ CONTENTS = 16  # of a cell
 CODE, DEFAULTS = 48, 56  # of a function
 DATA, NDIM, EXTENTS, DESCR, FLAGS = 16, 24, 32, 56, 64  # of an array
 PLAIN = 0x0501  # C-contiguous, aligned, writable
+VERSION = 24  # of a dict: a number that no dict has had before, after each change (PEP 509)
 
 
 def _layout_is_known() -> bool:
@@ -59,6 +60,23 @@ def _layout_is_known() -> bool:
 
 
 LAYOUT_IS_KNOWN = _layout_is_known()
+
+
+def _versions_are_told() -> bool:
+    """Has a dict got a new one whenever it was changed?  Not so from Python 3.13 on."""
+    d: dict[str, Any] = {"one": 1}
+    changes = (lambda: d.update(one=2.5), lambda: d.update(two=1), lambda: d.pop("two"),
+               lambda: d.setdefault("three", []), d.clear)  # fmt: skip
+    seen = []
+    for change in changes:
+        for step in (d.copy, change):  # of which one changes nothing
+            step()
+            seen.append(ctypes.c_uint64.from_address(id(d) + VERSION).value)
+    told = seen[::2]
+    return seen[1::2][:-1] == told[1:] and len({*seen}) == len(changes) + 1
+
+
+VERSIONS_ARE_TOLD = LAYOUT_IS_KNOWN and _versions_are_told()
 
 
 def field(b: Any, thing: Any, at: int, kind: Any) -> Any:

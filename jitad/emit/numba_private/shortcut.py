@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from types import CellType, FunctionType
 from typing import Any, NamedTuple
 
+import numpy as np
 from llvmlite import ir
 from numba.core import cgutils
 
@@ -25,7 +26,18 @@ from jitad.emit.numba_private.entry import (
     rows,
     told,
 )
-from jitad.emit.numba_private.layout import CODE, CONTENTS, DEFAULTS, ITEMS, SIZE, TYPE, field
+from jitad.emit.numba_private.layout import (
+    CODE,
+    CONTENTS,
+    DATA,
+    DEFAULTS,
+    ITEMS,
+    SIZE,
+    TYPE,
+    VERSION,
+    VERSIONS_ARE_TOLD,
+    field,
+)
 from jitad.emit.numba_private.plan import ARGUMENTS, FLAGS, IS_OUT, KIND, OUTS, RESULTS
 
 _WORD, _INT = ir.IntType(64), ir.IntType(32)
@@ -51,7 +63,8 @@ IN_CELL, ITSELF = None, NotImplemented
 NOT_THERE = NotImplemented
 
 # what the machine code finds with a shortcut, in this order, after the kernel's address
-_GENERAL, _FORM, _OUT, _INTO, _MISSES, _CLASSES, _FUNCTIONS, _ITEMS, _CELLS, _READS = range(1, OWN)
+(_GENERAL, _FORM, _OUT, _INTO, _MISSES, _WHOLE, _SPACES, _SEEN, _CLASSES, _FUNCTIONS, _ITEMS,
+ _CELLS, _READS) = range(1, OWN)  # fmt: skip
 
 
 class Shortcut(Way):
@@ -67,7 +80,7 @@ class Shortcut(Way):
         b, api, object_ = self.builder, self.api, self.api.pyobj
         self.each(_FUNCTIONS, 3, self.code)
         self.each(_CELLS, 2, lambda cell, now: self.same(field(b, cell, CONTENTS, object_), now))
-        self.each(_ITEMS, 3, self.held)
+        self.namespaces()
         whole, out = self.operands(args, named)
         way = b.module.globals[name_of(Direct, self.ending)]
         result = b.call(way, [closure, whole, api.get_null_object()])
@@ -106,6 +119,25 @@ class Shortcut(Way):
         given = field(self.builder, f, DEFAULTS, self.api.pyobj)
         none = self.api.get_c_object("_Py_NoneStruct")
         self.same(self.builder.select(cgutils.is_null(self.builder, given), none, given), defaults)
+
+    def namespaces(self) -> None:
+        """Do they hold what they did?  A dict that wasn't changed since need not be asked."""
+        if not VERSIONS_ARE_TOLD:
+            return self.each(_ITEMS, 3, self.held)
+        b, spaces = self.builder, self.known(_SPACES)
+        seen = field(b, self.known(_SEEN), DATA, _WORD.as_pointer())
+        count, changed = field(b, spaces, SIZE, _WORD), cgutils.alloca_once_value(b, _WORD(0))
+
+        def now(k: Any) -> Any:
+            return field(b, b.load(self.at(spaces, k)), VERSION, _WORD)
+
+        with cgutils.for_range(b, count) as loop:
+            differs = b.xor(now(loop.index), b.load(b.gep(seen, [loop.index])))
+            b.store(b.or_(b.load(changed), differs), changed)
+        with b.if_then(b.icmp_signed("!=", b.load(changed), _WORD(0)), likely=False):
+            self.each(_ITEMS, 3, self.held)
+            with cgutils.for_range(b, count) as loop:
+                b.store(now(loop.index), b.gep(seen, [loop.index]))
 
     def held(self, space: Any, key: Any, expected: Any) -> None:
         b, api = self.builder, self.api
@@ -224,6 +256,24 @@ class Shortcut(Way):
             b.branch(self.unfit)
 
 
+class Bound(Shortcut):
+    """The way for one call, again and again: what `Direct` takes lies in a tuple already."""
+
+    def operands(self, args: Any, named: Any) -> tuple[Any, Any]:
+        b, api, reads = self.builder, self.api, self.known(_READS)
+        self.expect(cgutils.is_null(b, named))
+        self.expect(b.icmp_signed("==", field(b, args, SIZE, _WORD), _WORD(0)))
+        whole, wanted = self.known(_WHOLE), told(b, self.plan, ARGUMENTS)
+        more = b.sdiv(field(b, reads, SIZE, _WORD), _WORD(2))
+        with cgutils.for_range(b, more) as loop:
+            place = b.mul(loop.index, _WORD(2))
+            key = b.load(self.at(reads, b.add(place, _WORD(1))))
+            now = self.read(b.load(self.at(reads, place)), key)
+            self.same(now, b.load(self.at(whole, b.add(b.sub(wanted, more), loop.index))))
+        api.incref(whole)
+        return whole, b.select(self.is_there(_OUT), whole, api.get_null_object())
+
+
 def _put_together(api: Any, b: Any, function: Any) -> None:
     """What is of this form, made of a tuple of results, from the next one on."""
     form, results, place = function.args
@@ -283,13 +333,14 @@ def _item(b: Any, things: Any, k: Any) -> Any:
 
 def own_constants(
     relied: Relied, general: Callable[..., Any], misses: tuple[type[BaseException], ...],
-    form: Form, into: Form,
+    form: Form, into: Form, whole: tuple[Any, ...] | None,
 ) -> list[Any]:  # fmt: skip
     """What the machine code finds with a shortcut."""
     flat = isinstance(form, tuple) and all(f is None for f in form)
+    spaces = tuple({id(space): space for space, _, _ in relied.items}.values())
     return [
-        general, True if flat else form, None if into is False else "out", into, misses,
-        tuple(relied.classes),
+        general, True if flat else form, None if into is False else "out", into, misses, whole,
+        spaces, np.zeros(len(spaces), np.int64), tuple(relied.classes),
         *(tuple(x for group in groups for x in group)
           for groups in relied[1:]),
     ]  # fmt: skip

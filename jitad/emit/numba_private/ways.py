@@ -27,7 +27,7 @@ from jitad.emit import cachefiles, surroundings
 from jitad.emit.numba_private.entry import OWN, Direct, Usual, leave_as_written, name_of
 from jitad.emit.numba_private.layout import LAYOUT_IS_KNOWN, LIST_ITEMS, VALUE, field
 from jitad.emit.numba_private.plan import by_words, is_direct, plan_of
-from jitad.emit.numba_private.shortcut import Form, Relied, Shortcut, own_constants
+from jitad.emit.numba_private.shortcut import Bound, Form, Relied, Shortcut, own_constants
 
 
 class FromNumba(callwrapper.PyCallWrapper):
@@ -118,7 +118,7 @@ def _shared(context: Any) -> Ways:
     context = _counting(context)
 
     def write(name: str, module: Any) -> Sequence[Any]:
-        for kind in (Direct, Shortcut, Usual):
+        for kind in (Direct, Shortcut, Bound, Usual):
             kind(context, module, name)
         return ()
 
@@ -263,14 +263,16 @@ def direct(dispatcher: Any, signature: tuple[Any, ...]) -> Any:
 def shortcut(
     dispatcher: Any, signature: tuple[Any, ...], relied: Relied, general: Callable[..., Any],
     misses: tuple[type[BaseException], ...], form: Form, into: Form,
+    whole: tuple[Any, ...] | None = None,
 ) -> Any:  # fmt: skip
     """A builtin function for calls of a kernel with these types, while `relied` holds.
 
     `form`: what is made of the results.  `into`: what the arrays of `out=` are found in, in their
-    order.  All other calls go to `general`.
+    order.  `whole`: all that the kernel takes, and these arrays, if it is one call, to be made
+    without arguments.  All other calls go to `general`.
     """
-    own = own_constants(relied, general, misses, form, into)
-    return _into(Shortcut, dispatcher, signature, own)
+    own = own_constants(relied, general, misses, form, into, whole)
+    return _into(Shortcut if whole is None else Bound, dispatcher, signature, own)
 
 
 def _into(
