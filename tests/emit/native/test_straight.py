@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from llvmlite import ir
 
+from benchmarks.bench_compile import straight_line
+from jitad import grad, jit_grad
 from jitad.emit import native
 from jitad.emit.numba_private.straight import straight_functions
 
@@ -93,3 +97,37 @@ def test_blocks_in_any_order(edges):
 ])  # fmt: skip
 def test_ways_that_meet_and_go_on(edges):
     assert _flow(*edges) == frozenset()
+
+
+def test_the_gradient_of_such_code() -> None:
+    f = straight_line(900, False)
+    compiled = jit_grad(f, argnums=(0, 1))
+    for at in ((0.3, 0.7), (-1.2, 0.4)):
+        assert compiled(*at) == pytest.approx(grad(f, argnums=(0, 1))(*at), rel=1e-9)
+    assert _library(compiled._all[0].kernel.dispatcher).is_interrupted
+
+
+def _long(lines: int, call_each: int) -> str:
+    """A sum over sines of what was before, or of products where no call is due."""
+    body = ["    v0 = x", "    v1 = 0.5 * x"]
+    for k in range(2, lines):
+        p, q = f"v{k - 1}", f"v{k - 2}"
+        now = f"{p} * 0.6 + {q} * x" if k % call_each else f"sin({p}) * {q}"
+        body.append(f"    v{k} = {now}")
+    head = ["from jitad.emit.preamble import sin", "def long(x):", *body]
+    return "\n".join([*head, f"    return (v{lines - 1},)", ""])
+
+
+@pytest.mark.parametrize("lines, call_each, expected", [
+    (2000, 3, True), (1400, 30, True), (200, 3, False), (2000, 90, False), (2000, 10**6, False),
+])  # fmt: skip
+def test_code_that_calls_all_the_time(lines: int, call_each: int, expected: bool) -> None:
+    """Is found where it is long, and computes what Python does."""
+    source = _long(lines, call_each)
+    kernel = native.compile(source, "long")
+    space: dict[str, Any] = {}
+    exec(source.replace("jitad.emit.preamble", "math"), space)
+    for x in (0.2, 0.35):
+        assert kernel(x)[0] == pytest.approx(space["long"](x)[0], rel=1e-9, abs=1e-250)
+    assert _library(kernel).straight
+    assert _library(kernel).is_interrupted == expected
