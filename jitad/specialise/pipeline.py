@@ -118,11 +118,16 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
 # What there must be in a tape for a pass to find anything: operations, or what `_Content.holds`
 # says of loops and arrays; of those with | between them, one.
 _LOOKS_FOR: dict[Pass, str] = {
+    unfold: "functions",
+    apply_guards: "check eq",
+    beside: "store_slice",
     elements: "slice|store",
+    returned: "functions",
     masks: "positions",
     families: "for matmul",
     turn: "vjp nest",
     columns: "nest matmul|sum",
+    strides: "functions",
     unread: "store|store_slice",
     triangles: "cholesky solve",
     systems: "matrix",
@@ -212,12 +217,14 @@ class _Content:
         self.ops: list[str] = []
         self.parts: list[object] = []
         self.params: list[object] = []  # compared by identity: they may hold arrays
-        # The operations, and: array, matrix (two axes or more); nest, a counted loop in another;
-        # many, anything but numbers and branches
+        # The operations, and: functions; array, matrix (two axes or more); nest, a counted loop in
+        # another; many, anything but numbers and branches
         self.holds: set[str] = set()
         for t in (tape, *tape.functions.values()):
             self._add(t.body, False)
         self.holds.update(self.ops)
+        if tape.functions:
+            self.holds.add("functions")
         self.many = not self.holds.isdisjoint(("array", "stack", "for", "while"))
         if self.many:
             self.holds.add("many")
