@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import copy
 import functools
-from dataclasses import dataclass
 from types import CellType, FunctionType
 from typing import Any
 
 from jitad.errors import JitadTypeError
+from jitad.immutable import immutable
 from jitad.where import caller
 
 
@@ -42,7 +42,7 @@ def cell(f: FunctionType, name: Any) -> CellType | None:
     return f.__closure__[f.__code__.co_freevars.index(name)]  # type: ignore[index]
 
 
-@dataclass(frozen=True)
+@immutable
 class Default:
     """Which default value of a parameter: its number, or its name if it is keyword-only."""
 

@@ -8,11 +8,12 @@ things would have one key, the second gets a number.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from jitad.immutable import immutable
 
-@dataclass(frozen=True, eq=False)
+
+@immutable(eq=False)
 class Late:
     """What is made of a kernel's values: a printed line, or an exception."""
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from jitad.errors import JitadTypeError
+from jitad.immutable import immutable
 from jitad.where import caller
 
 
@@ -21,7 +21,7 @@ class WithFields:
     """The kind of a structure that is such an array, or an element of one."""
 
 
-@dataclass(frozen=True, slots=True)
+@immutable(slots=True)
 class Layout:
     """What an array with fields is besides their numbers."""
 

@@ -13,7 +13,6 @@ import dataclasses
 import importlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from types import MemberDescriptorType
 from typing import Any
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadValueError
+from jitad.immutable import immutable
 from jitad.structured import (
     KINDS,
     TRACED,
@@ -46,7 +46,7 @@ class GenericZero:
 ZERO = GenericZero()
 
 
-@dataclass(frozen=True, slots=True)
+@immutable(slots=True)
 class Structure:
     """A node with its children, or a leaf (kind None)."""
 
@@ -90,7 +90,7 @@ _NONE = Structure(type(None))
 Parts = tuple[tuple[Any, ...], Hashable]
 
 
-@dataclass(frozen=True, slots=True)
+@immutable(slots=True)
 class Node:
     """How a registered class comes apart and together."""
 

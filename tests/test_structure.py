@@ -42,6 +42,7 @@ LAYERS = (
     ("jitad.errors", "jitad.where", "jitad.room"),
     ("jitad.late", "jitad.primitives.unloaded"),
     ("jitad.tape.ir", "jitad.tape.types"),  # vocabulary
+    ("jitad.immutable",),
 )
 
 # Stages that hand each other tapes, and know nothing else of one another.

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from jitad.calls.kept import kernel_of
 from jitad.calls.recalled import tape_of
 from jitad.emit.kernel import Entangled, Kernel
 from jitad.errors import GuardMiss, JitadExtentError
+from jitad.immutable import immutable
 from jitad.tape.ir import Pos, Tape
 from jitad.trace.traced import Traced
 
 
-@dataclass(frozen=True)
+@immutable
 class Specialisation:
     """One kernel, and what it takes to call it."""
 

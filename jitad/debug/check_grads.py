@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from jitad.debug.differences import truth
 from jitad.errors import JitadTypeError
+from jitad.immutable import immutable
 from jitad.structures import Structure, conform, flatten, unflatten
 
 Function = Callable[..., Any]
@@ -76,7 +76,7 @@ def check_grads(
     check.run(f, tuple(args), order, getattr(f, "__name__", "f"))
 
 
-@dataclass(frozen=True, slots=True)
+@immutable(slots=True)
 class _Point:
     """Arguments taken apart: real leaves as float64 arrays, the rest fixed."""
 
@@ -122,7 +122,7 @@ def wide(value: Any, like: Any) -> Any:
     return np.array(value, float) if np.ndim(like) else float(value)
 
 
-@dataclass(frozen=True, slots=True)
+@immutable(slots=True)
 class _Check:
     jvp: Function
     vjp: Function

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from jitad.emit.print_python import ATOM, SUM, UNARY, Expr
+from jitad.immutable import immutable
 
 Coefficient = int | str  # a number, or the name of an integer
 
 
-@dataclass(frozen=True, slots=True)
+@immutable(slots=True)
 class Affine:
     """constant + names + sum(coefficient * index[axis])"""
 
@@ -28,7 +28,7 @@ class Affine:
 Map = tuple[Affine, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@immutable(slots=True)
 class Access:
     """The value's elements are `name[...]` at the map's indices, `partial`ly read or repeated."""
 

@@ -11,8 +11,7 @@ definition is met.  Nothing dear is computed twice:
 * slices, transposes and broadcasts are index maps, `full` and `iota` formulas, unless somebody
   needs them as memory: a result, a carried value, the base of a store.
 
-The pass knows then where every variable is *really* used last, which the buffers need: the
-operands of an equation that is computed inside a later one are used there.
+The pass knows then where every variable is *really* used last, which the buffers need.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jitad.emit.writes import VIEWS, Writes
+from jitad.immutable import immutable
 from jitad.primitives import TABLE
 from jitad.tape.ir import (
     CALLS,
@@ -67,7 +67,7 @@ class Demand:
     last: int = -1
 
 
-@dataclass(frozen=True, slots=True)
+@immutable(slots=True)
 class Onto:
     """A sum's only use: `add` gives it and `to` together, which nothing else reads from then on."""
 

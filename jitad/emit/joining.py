@@ -18,9 +18,10 @@ from dataclasses import dataclass, field
 from jitad.emit.access import Map, apart, identity, in_step
 from jitad.emit.buffers import Roots, origins
 from jitad.emit.print_python import Page
+from jitad.immutable import immutable
 
 
-@dataclass(frozen=True, slots=True)
+@immutable(slots=True)
 class Touch:
     """Memory that a nest reads or writes, and at which indices."""
 

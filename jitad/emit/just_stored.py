@@ -16,18 +16,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from jitad.emit.access import Affine, Map
 from jitad.emit.joining import Written
 from jitad.emit.print_python import Names, Page
+from jitad.immutable import immutable
 
 _COUNTER = "the inner loop's counter"
 
 Place = tuple[dict[str, int], ...]  # along each axis: names with their factors, "" for one
 
 
-@dataclass(frozen=True, slots=True)
+@immutable(slots=True)
 class Stored:
     """One element that was stored, outside of any nest, and the page's length before that."""
 
@@ -37,7 +37,7 @@ class Stored:
     at: Map
 
 
-@dataclass(frozen=True, slots=True)
+@immutable(slots=True)
 class Waiting:
     """A nest's first or last iteration, which reads what was stored just before."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from jitad.immutable import immutable
 from jitad.tape.ir import Tape
 
 
@@ -14,7 +14,7 @@ class Entangled(Exception):
     """A part of a loop would write more of an array than is its own."""
 
 
-@dataclass(frozen=True)
+@immutable
 class Kernel:
     """`kernel(*args)` gives the tuple of the tape's results; arguments are not written."""
 

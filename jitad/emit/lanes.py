@@ -10,8 +10,8 @@ apart they vectorise; unless each iteration has to wait for the one before it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from jitad.immutable import immutable
 from jitad.tape.flow import closure, predecessors
 from jitad.tape.ir import Atom, Block, Equation, Var, walk
 from jitad.tape.types import Scalar, Stack, is_float
@@ -21,7 +21,7 @@ _MOST = 32  # numbers in a record
 History = tuple[object, ...]
 
 
-@dataclass(frozen=True)
+@immutable
 class Lane:
     """Where in a record a number is, and whether its push or pop is the first or last of them."""
 
@@ -31,7 +31,7 @@ class Lane:
     last: bool
 
 
-@dataclass(frozen=True)
+@immutable
 class Lanes:
     """The stacks that share the buffer of another one, and the lanes of pushes and pops."""
 

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from jitad.immutable import immutable
+
 Place = tuple[tuple[int, int], ...]
 
 
@@ -23,7 +25,7 @@ class _Found:
     nested: bool = False  # is any of them inside of another statement?
 
 
-@dataclass(frozen=True)
+@immutable
 class Mentions:
     """What is known of the names of one function."""
 

@@ -13,11 +13,11 @@ import keyword
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from jitad.immutable import immutable
 from jitad.tape.ir import Lit
 
 LIMIT = 64  # a longer expression gets a name of its own
@@ -33,7 +33,7 @@ _LEVELS: dict[type, int] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@immutable(slots=True)
 class Expr:
     """Python text and the precedence of its outermost operator."""
 

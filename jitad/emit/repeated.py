@@ -14,14 +14,14 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from jitad.emit.names_in_source import Mentions, names
+from jitad.immutable import immutable
 
 FEW = 8  # copies of nests that are left where they are: calls would cost more than they save
 
 
-@dataclass(frozen=True)
+@immutable
 class Nest:
     text: str
     operands: tuple[str, ...]  # names from outside that it reads

@@ -19,6 +19,7 @@ from jitad.emit.just_stored import Stored, Waiting
 from jitad.emit.lanes import Lanes
 from jitad.emit.lengths import Ends, longest
 from jitad.emit.print_python import ATOM, LIMIT, PRODUCT, Expr, Names, Page, dtype_name, literal
+from jitad.immutable import immutable
 from jitad.tape.ir import Atom, Block, Equation, Lit, Pos, Var
 from jitad.tape.lent import Handed
 from jitad.tape.types import INT, Scalar
@@ -27,7 +28,7 @@ Extents = tuple[Expr, ...]
 Step = Callable[["Scope", Equation], None]
 
 
-@dataclass(frozen=True, slots=True)
+@immutable(slots=True)
 class Formula:
     """An array without memory: one number everywhere, or a count along an index."""
 
@@ -48,7 +49,7 @@ class Loop:
     frames: dict[tuple[object, ...], list[tuple[str, Root]]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@immutable
 class Unused:
     """A buffer that nothing was pushed on so far: where it was made, and the line that did."""
 

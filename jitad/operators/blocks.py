@@ -7,12 +7,12 @@ fills the blocks in by columns, several in one sweep; reverse mode by rows (`col
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from jitad.errors import JitadTypeError
+from jitad.immutable import immutable
 from jitad.operators.api import vjp
 from jitad.plain import columns
 from jitad.runtime.leaves import is_array, is_data, is_real
@@ -33,7 +33,7 @@ _CHEAPER = 2  # so many columns of forward mode cost as much as a row of reverse
 
 
 
-@dataclass(frozen=True)
+@immutable
 class _Part:
     """A leaf of an argument or of the result."""
 

@@ -8,12 +8,12 @@ computes all products and takes the entries out of them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from jitad.calls.compiled import Compiled
+from jitad.immutable import immutable
 from jitad.operators.api import Argnums, Derivative, grad, vjp
 from jitad.operators.blocks import WIDTH
 from jitad.plain import columns, iterations
@@ -81,7 +81,7 @@ class _Entries(Derivative):
         )
 
 
-@dataclass(frozen=True)
+@immutable
 class Compressed:
     """A pattern, the plan for it, and the kernel."""
 

@@ -10,7 +10,6 @@ stay what they are.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from scipy import sparse
 from jitad.calls.arguments import abstracts
 from jitad.calls.readers import reader
 from jitad.errors import GuardMiss, JitadError, JitadTypeError, JitadValueError
+from jitad.immutable import immutable
 from jitad.operators.api import Argnums, Derivative, grad
 from jitad.operators.compression import Compressed, Compression, in_line
 from jitad.runtime.leaves import is_real
@@ -72,7 +72,7 @@ class _ByPosition(Derivative):
         return hooks.call(f, *args[:count], **named)
 
 
-@dataclass(frozen=True)
+@immutable
 class _Found:
     """A way to compute the entries, and what it was found for."""
 

@@ -21,16 +21,17 @@ checkpoint).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from jitad.immutable import immutable
 from jitad.primitives.table import Inferred, Primitive, register, same_as_first
 from jitad.tape.ir import Atom, Block, Equation, Var
 from jitad.tape.types import Type, is_float
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Rule:
     """The blocks of a `custom` equation; `takes[k]` is the result of `backward` for primal k."""
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from jitad.immutable import immutable
 from jitad.primitives.special import ANY, UNIT, series
 from jitad.primitives.table import TABLE, Primitive, floating, register
 from jitad.primitives.unloaded import Unloaded
 
 
-@dataclass(frozen=True)
+@immutable
 class Part:
     """Result number `index` of `count`; both of "wofz", which takes and gives a complex number."""
 

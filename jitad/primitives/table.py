@@ -15,20 +15,20 @@ Rules (Griewank & Walther, *Evaluating Derivatives*, ch. 3; Giles 2008 for matri
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 
 from jitad.errors import JitadError
+from jitad.immutable import immutable
 from jitad.tape.ir import Atom, Equation, Lit
 from jitad.tape.types import Array, Scalar, Type, element, is_float, promote
 
 Inferred = tuple[tuple[Type, tuple[Atom, ...]], ...]
 
 
-@dataclass(frozen=True)
+@immutable
 class Into:
     """A contribution `adjoint <- op(adjoint, *args)`, such as `accum` at one index."""
 
@@ -37,7 +37,7 @@ class Into:
     params: dict[str, Any]
 
 
-@dataclass(frozen=True)
+@immutable
 class Unknown:
     """A partial derivative without a known formula: an error where it is asked for."""
 
@@ -55,7 +55,7 @@ class Unknown:
     __radd__ = __add__
 
 
-@dataclass(frozen=True)
+@immutable
 class Chain:
     """A partial derivative of two factors, of which a tangent is multiplied with the inner first.
 
@@ -79,7 +79,7 @@ class Chain:
     __radd__ = __add__
 
 
-@dataclass(frozen=True)
+@immutable
 class Primitive:
     """A row of the table."""
 

@@ -7,11 +7,12 @@ imported SciPy then.
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
 from typing import Any
 
+from jitad.immutable import immutable
 
-@dataclass(frozen=True)
+
+@immutable
 class Unloaded:
     """A function of a module that may not be imported yet."""
 

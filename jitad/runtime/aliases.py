@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from jitad.errors import JitadError
+from jitad.immutable import immutable
 from jitad.runtime import leaves
 from jitad.structures import children_of, identity, is_one
 from jitad.values import borrowed
@@ -24,7 +24,7 @@ from jitad.values.memory import share_memory
 from jitad.where import caller
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable(slots=True, eq=False)
 class Given:
     """An argument, or a part of one: the caller's, and what the function has in its place."""
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
@@ -23,6 +23,7 @@ import numpy as np
 
 from jitad import closures
 from jitad.errors import JitadTypeError
+from jitad.immutable import immutable
 from jitad.runtime import leaves
 from jitad.structures import (
     Structure,
@@ -38,7 +39,7 @@ from jitad.where import caller
 Read = Callable[[Any, str, Any], Any]  # (function or object, name of a cell or attribute, content)
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Opened:
     """A function or an object, taken apart."""
 
@@ -47,7 +48,7 @@ class Opened:
     contents: tuple[Any, ...]
 
 
-@dataclass(frozen=True)
+@immutable
 class _Rest:
     """What is left: enough to put it together again, and the names of the parts."""
 

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from jitad import structures
 from jitad.errors import ACTIVE, JitadError, JitadTypeError, JitadValueError
+from jitad.immutable import immutable
 from jitad.primitives import Primitive
 from jitad.runtime import leaves, operators, tags
 from jitad.runtime.forward import Bundle
@@ -37,7 +37,7 @@ from jitad.where import caller
 Function = Callable[..., Any]
 
 
-@dataclass(frozen=True)
+@immutable
 class Rules:
     """A function of positional arguments with its rules, those of `data` positions bound in.
 

@@ -12,16 +12,18 @@ alone when others, which are known before, have been taken away.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from jitad.immutable import immutable
+
 _FEW = 4  # colours: star colouring would hardly do with fewer
 
 
-@dataclass(frozen=True)
+@immutable
 class Plan:
     """Which direction each element belongs to, and where the entries are met.
 

@@ -7,7 +7,6 @@ A first kernel tells the places, a second one, made for them, computes the entri
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from jitad.emit import native
 from jitad.emit.kernel import Kernel, kernel
+from jitad.immutable import immutable
 from jitad.runtime.leaves import is_real
 from jitad.sparsity import local, places
 from jitad.sparsity.additions import additions
@@ -32,7 +32,7 @@ Function = Callable[..., Any]
 _BEFORE = "fold"  # the pass after which derivatives are resolved and small arrays taken apart
 
 
-@dataclass(frozen=True)
+@immutable
 class Direct:
     """The kernel of the entries, and where they are."""
 

@@ -11,13 +11,13 @@ grid, say), the numbers serve for the others.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from jitad.immutable import immutable
 from jitad.tape.types import Array
 
 _WRITTEN = 64  # numbers up to this size are part of the kernel
@@ -31,7 +31,7 @@ class NotLocal(Exception):
     """The entries of this Jacobian can't be computed in passing."""
 
 
-@dataclass(frozen=True)
+@immutable
 class Number:
     """A number of a layout: element `at` of its numbers (None: nothing) plus `value`."""
 
@@ -39,7 +39,7 @@ class Number:
     at: int | None = None
 
 
-@dataclass(frozen=True)
+@immutable
 class Site:
     """Where the terms of one site go.
 
@@ -62,7 +62,7 @@ class Site:
         return 1 + max(c for c, _ in self.columns)
 
 
-@dataclass(frozen=True)
+@immutable
 class Layout:
     """Parameters: numbers, the first being how many entries are made, and tables."""
 
@@ -81,7 +81,7 @@ class Layout:
         return [np.array(self.numbers, np.int64), *self.tables]
 
 
-@dataclass(frozen=True)
+@immutable
 class Terms:
     """Row and column of each term of the sites, -1 for those that go nowhere; axes: the loops and
     those of an array, then the terms."""

@@ -7,20 +7,21 @@ have lanes of their own, at the next level, each with a parent.  A value of a le
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from jitad.errors import JitadError
+from jitad.immutable import immutable
 
 Rows = Any  # a sparse matrix of bools, one row an element; None where no element has an input
 
 MOST = 300_000_000  # elements of all lanes of one array
 
 
-@dataclass(frozen=True)
+@immutable
 class Known:
     """Ints and bools that no float decides: lanes first, then the axes."""
 
@@ -28,7 +29,7 @@ class Known:
     level: int = 0
 
 
-@dataclass(frozen=True)
+@immutable
 class Sets:
     """The inputs that each element of a number or array may depend on.
 
@@ -45,7 +46,7 @@ class Sets:
         return int(np.prod(self.shape, dtype=np.int64))
 
 
-@dataclass(frozen=True)
+@immutable
 class Pile:
     """A stack of records: each of them, or (in a loop run at once) all of them joined."""
 

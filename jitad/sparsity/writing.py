@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from jitad.immutable import immutable
 from jitad.sparsity.elements import Known, element
 from jitad.sparsity.places import Layout, NotLocal, Number
 from jitad.sparsity.places import Site as Plan
@@ -38,7 +39,7 @@ class Site:
     batch: int = 0  # sites of one batch write in turn, in each iteration of the same loops
 
 
-@dataclass(frozen=True)
+@immutable
 class Loop:
     iteration: Atom
     count: Atom

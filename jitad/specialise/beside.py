@@ -10,14 +10,14 @@ needed, and its writes become ones to the array (`elements`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from jitad.immutable import immutable
 from jitad.tape.ir import Atom, Block, Equation, Tape, Var, walk
 from jitad.tape.types import Array
 
 
-@dataclass(frozen=True)
+@immutable
 class Held:
     """The slice of an array, of these kinds and operands, is a row that the tape has as well."""
 

@@ -19,8 +19,9 @@ Source: the orders of a factorisation's loops; Dongarra, Gustavson & Karp 1984.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from jitad.immutable import immutable
 from jitad.primitives import TABLE
 from jitad.sweeps.settled import Accesses, Integers, Theirs
 from jitad.tape.copy import lit_zero
@@ -60,7 +61,7 @@ def _visit(block: Block, around: tuple[Equation, ...], sources: Mapping[Var, Equ
     return changed
 
 
-@dataclass(frozen=True)
+@immutable
 class _Part:
     """Part of a row or column of a matrix: the axis along which it lies, and where."""
 

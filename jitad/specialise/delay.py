@@ -15,10 +15,9 @@ element that one iteration adds to is stored.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from jitad.immutable import immutable
 from jitad.tape.copy import lit_zero
 from jitad.tape.flow import closure, predecessors, successors
 from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, free_vars, lit, walk
@@ -84,7 +83,7 @@ def _note(x: Equation, forms: Forms) -> None:
         forms.of_var[x.outs[0]] = form
 
 
-@dataclass(frozen=True)
+@immutable
 class _Place:
     """Where an accumulation goes: the same for all of a group but for `offset`."""
 

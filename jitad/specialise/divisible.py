@@ -7,8 +7,9 @@ iteration touches elements of its own (*apart*), or to which it only adds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from jitad.immutable import immutable
 from jitad.primitives import TABLE
 from jitad.sweeps.again import in_any_order
 from jitad.tape.ir import (
@@ -33,7 +34,7 @@ _ADDS = {"accum": 2, "accum_slice": 2}  # operands before the index
 _TOUCHES = {"load": 1, "slice": 1, "store": 2, "store_slice": 2, **_ADDS}
 
 
-@dataclass(frozen=True)
+@immutable
 class Plan:
     """How a loop can be divided: numbers of what it carries."""
 

@@ -13,8 +13,7 @@ its memory is not more than there was.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from jitad.immutable import immutable
 from jitad.tape.ir import Atom, Block, Equation, Tape, Var, lit, walk
 from jitad.tape.linear import Forms, constant
 from jitad.tape.types import Array
@@ -42,7 +41,7 @@ def _visit(block: Block, forms: Forms) -> None:
     block.equations = out
 
 
-@dataclass(frozen=True)
+@immutable
 class _Part:
     """Rows or columns of a matrix: what is taken along each of its axes, an index or a range."""
 

@@ -18,9 +18,8 @@ reported may change.  A hoisted check raises if and only if the loop would have 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from jitad.errors import GuardMiss, JitadError
+from jitad.immutable import immutable
 from jitad.primitives import TABLE
 from jitad.specialise.conditions import COMPARISONS, compared, facts, proved
 from jitad.specialise.invariant import move_invariants
@@ -62,7 +61,7 @@ def _alike(kinds: set[object]) -> bool:
     return all(isinstance(k, type) and issubclass(k, (JitadError, GuardMiss)) for k in kinds)
 
 
-@dataclass(frozen=True, slots=True)
+@immutable(slots=True)
 class _Clause:
     """`need` >= 0 all and `ok`, wherever `guards` >= 0 all: what a check asks for."""
 

@@ -21,8 +21,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from jitad.immutable import immutable
 from jitad.tape.ir import Atom, Block, Equation, Lit, Pos, Tape, Var, free_vars, lit, walk
 from jitad.tape.linear import Forms
 from jitad.tape.types import BOOL, INT, Array, Scalar
@@ -37,7 +37,7 @@ def shifts(tape: Tape) -> Tape:
     return tape
 
 
-@dataclass(frozen=True)
+@immutable
 class _Window:
     """An addition to a window: `way` leads from `base` to what is added, last operation first."""
 
@@ -162,7 +162,7 @@ def _near(group: list[_Window]) -> bool:
     return all(high - low <= _FARTHEST for low, high in _extremes(group))
 
 
-@dataclass(frozen=True)
+@immutable
 class _Box:
     """Part of what the windows of a group reach: where from its start, and how many elements."""
 

@@ -10,8 +10,8 @@ computes them, and stores them there, may be (`rows.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
+from jitad.immutable import immutable
 from jitad.primitives import TABLE
 from jitad.tape.build import Builder
 from jitad.tape.ir import Atom, Block, Equation, Tape, Var, free_vars, is_array, lit, walk
@@ -25,7 +25,7 @@ RECORDS = "kept"  # what such arrays are called
 Around = tuple[tuple[Equation, Block], ...]  # loops, and the blocks that they stand in
 
 
-@dataclass(frozen=True)
+@immutable
 class _Records:
     """One stack: where it is made, and what goes on and off it in an iteration."""
 

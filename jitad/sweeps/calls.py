@@ -21,10 +21,10 @@ recursion, where each level would run all below it again.  There the derivative 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from jitad.errors import JitadError
+from jitad.immutable import immutable
 from jitad.primitives import TABLE
 from jitad.primitives.schedules import Memory
 from jitad.sweeps.merging import OutOfOrder
@@ -37,7 +37,7 @@ from jitad.tape.types import Array, Stack, Type, is_float
 Key = tuple[str, tuple[int, ...], tuple[int, ...]]  # a function, what is active, what is seeded
 
 
-@dataclass(frozen=True)
+@immutable
 class Halves:
     """A derivative in two functions (see `sweeps.halves`), the parameters that the reverse part
     takes, and the types of the stacks."""

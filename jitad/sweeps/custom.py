@@ -18,9 +18,9 @@ Source: Radul et al., *You only linearize once*, POPL 2023; custom rules as in J
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from jitad.errors import ACTIVE, JitadError, unknown_functions
+from jitad.immutable import immutable
 from jitad.primitives.custom import Rule
 from jitad.primitives.shares import MARKS
 from jitad.sweeps.calls import Library
@@ -34,7 +34,7 @@ from jitad.tape.types import is_float
 At = Callable[[Atom], Atom]
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Pullback:
     """(kept, points, others, sensitivities) -> sensitivities, `takes[k]` of which is primal k's.
 

@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from jitad.immutable import immutable
 from jitad.primitives import TABLE, Into
 from jitad.primitives.table import tame
 from jitad.sweeps.rules import plus
@@ -34,7 +35,7 @@ from jitad.tape.types import BOOL, Array, Scalar, is_float
 _DEEPEST = 40  # nested conditions; what is further is taken to be reached
 
 
-@dataclass(frozen=True)
+@immutable
 class Unless:
     """Reached where this does not hold."""
 
@@ -42,7 +43,7 @@ class Unless:
     depth: int = 0
 
 
-@dataclass(frozen=True)
+@immutable
 class Runs:
     """Reached where a loop has an iteration."""
 
@@ -50,7 +51,7 @@ class Runs:
     depth: int = 0
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Of:
     """Reached where one of two conditions holds (or both of them do)."""
 
@@ -103,7 +104,7 @@ def steep(e: Equation, k: int, wild: set[Var]) -> bool:
     return not tame(e) or any(a in wild for a in (*e.ins, *e.outs))
 
 
-@dataclass(frozen=True)
+@immutable
 class Steep:
     """The values of a block that may be infinite, and those that a rule uses, be it later, whose
     factor may be."""
@@ -383,7 +384,7 @@ class Reached:
         return c
 
 
-@dataclass(frozen=True)
+@immutable
 class _Ran:
     """Reached after a loop that has had an iteration, or that starts from what is reached."""
 

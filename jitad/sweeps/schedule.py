@@ -40,11 +40,12 @@ optimal online checkpointing*, SISC 32 (2010).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from jitad.errors import JitadMemoryError, message
+from jitad.immutable import immutable
 from jitad.primitives import TABLE
 from jitad.primitives.custom import Rule
 from jitad.primitives.schedules import Memory, Snapshots
@@ -86,7 +87,7 @@ def scheduled(block: Block, active: Sequence[int], library: Library) -> Block:
     return new
 
 
-@dataclass(frozen=True)
+@immutable
 class _Job:
     """A loop to be scheduled.  One that runs in every iteration of another, which records, must
     leave no snapshots to be recorded: it is a checkpoint, which runs again."""

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from jitad.immutable import immutable
 from jitad.primitives.table import TABLE, costly
 from jitad.sweeps.versions import READ
 from jitad.tape.ir import Atom, Block, Equation, Lit, Var, free_vars, walk
@@ -87,7 +88,7 @@ def _reread(store: Equation, v: Var) -> Equation:
     return Equation(op, (store.outs[0], *store.ins[2:]), (v,), store.params, (), store.pos)
 
 
-@dataclass(frozen=True)
+@immutable
 class Access:
     """A read or a write: where, in which loops, and as which in the order of the text."""
 

@@ -14,8 +14,9 @@ in and out, so that these are added up in place.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from jitad.immutable import immutable
 from jitad.primitives.custom import Rule
 from jitad.primitives.schedules import Memory
 from jitad.sweeps.calls import Library
@@ -36,7 +37,7 @@ from jitad.tape.types import INT, Array, Scalar, Type, is_float
 from jitad.values.number import in_rules
 
 
-@dataclass(frozen=True)
+@immutable
 class Room:
     """How many steps a leaf has, and how many slots there are for snapshots."""
 
@@ -44,7 +45,7 @@ class Room:
     slots: Atom
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Loop:
     """A loop and the derivative of a leaf of it.
 
@@ -189,7 +190,7 @@ def _fresh(types: Sequence[Atom], like: Sequence[Atom]) -> list[Var]:
 # -- snapshots ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@immutable
 class _Shelf:
     """The snapshots: which step each is of, and a row of each array."""
 

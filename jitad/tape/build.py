@@ -46,6 +46,7 @@ _PLAIN = {
     and (name not in FOLDED or name in BY_LITERALS or name == "sub")
 }  # fmt: skip
 _INT, _NUMPY_INT = Scalar("i8", True), Scalar("i8")  # of which sums fold, too
+_SPECIAL = (0, 1, 2)  # literals that most of what folds is about
 _FAR = 200  # operations between an input and a value that must be known
 
 
@@ -211,8 +212,8 @@ class Builder:
                 return False
             if type(new) is Var:
                 some = True
-            elif two:
-                return False
+            elif two and (new is not old or new.value in _SPECIAL):
+                return False  # as a literal it was looked at before
             given.append(new)
         if not some:
             return False

@@ -6,11 +6,11 @@ Slow and plain: nothing is done in place, so that compiled kernels can be checke
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from jitad.immutable import immutable
 from jitad.primitives import TABLE
 from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var
 from jitad.tape.types import Scalar
@@ -35,7 +35,7 @@ def _read(atom: Atom, env: Env) -> Any:
     return atom.value if isinstance(atom, Lit) else env[atom]
 
 
-@dataclass(frozen=True)
+@immutable
 class _Run:
     functions: Mapping[str, Tape]
     quiet: bool = False

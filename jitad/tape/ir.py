@@ -29,13 +29,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from jitad.immutable import immutable
 from jitad.tape.types import Array, Scalar, Type, type_of_constant
 
 STRUCTURED = ("for", "while", "if", "jvp", "vjp", "implicit")
 CALLS = ("call", "act", "spread")
 
 
-@dataclass(frozen=True, slots=True)
+@immutable(slots=True)
 class Pos:
     """A place in the user's source."""
 
@@ -60,7 +61,7 @@ class Var:
         return f"{self.name or 'v'}.{self.serial}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable(slots=True, eq=False)
 class Lit:
     """A literal number."""
 

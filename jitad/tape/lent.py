@@ -13,8 +13,8 @@ is with the stacks that a function takes and gives back: its caller has to know 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from jitad.immutable import immutable
 from jitad.tape.ir import CALLS, Atom, Block, Equation, Lit, Tape, Var, is_array, walk
 from jitad.tape.types import Stack
 
@@ -27,7 +27,7 @@ _UNKNOWN, _OTHER = -1, -2
 _Origins = dict[str, list[int]]
 
 
-@dataclass(frozen=True)
+@immutable
 class Handed:
     """What callers have to know of the functions of a tape."""
 

@@ -6,8 +6,7 @@ NumPy's wrap around, so that an inequality between sums need not hold for them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from jitad.immutable import immutable
 from jitad.tape.ir import Atom, Block, Lit, Var, walk
 from jitad.tape.types import INT
 
@@ -16,7 +15,7 @@ Terms = tuple[tuple[Var, int], ...]
 SUMS = frozenset(("add", "sub", "mul", "neg"))
 
 
-@dataclass(frozen=True, slots=True)
+@immutable(slots=True)
 class Linear:
     """constant + sum(coefficient * variable); terms in order of serial, none with factor 0."""
 

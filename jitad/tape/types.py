@@ -6,11 +6,12 @@ an array are integer values of the tape (`Var.shape`), so that a new length neve
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
+
+from jitad.immutable import immutable
 
 _kinds: dict[tuple[Any, ...], Any] = {}
 
@@ -21,7 +22,7 @@ def _once(*kind: Any) -> Any:
     return known if known is not None else _kinds.setdefault(kind, object.__new__(kind[0]))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable(slots=True, eq=False)
 class Scalar:
     """A number; `dtype` is NumPy's short code ('f8', 'f4', 'i8', 'b1', ...).
 
@@ -42,7 +43,7 @@ class Scalar:
         return self.dtype + ("" if not self.py else "p")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable(slots=True, eq=False)
 class Array:
     """An immutable version of an array with `ndim` axes.  There is one object of each kind."""
 
@@ -59,7 +60,7 @@ class Array:
         return f"{self.dtype}[{','.join(':' * self.ndim)}]"
 
 
-@dataclass(frozen=True, slots=True)
+@immutable(slots=True)
 class Stack:
     """A last-in-first-out store of equal records: what a forward sweep keeps for the reverse."""
 

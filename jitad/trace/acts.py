@@ -14,7 +14,6 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
@@ -22,6 +21,7 @@ import numpy as np
 from numpy.exceptions import ComplexWarning
 
 from jitad.errors import JitadError
+from jitad.immutable import immutable
 from jitad.tape.ir import Pos
 from jitad.trace.around.outside import differentiates
 from jitad.trace.context import Trace
@@ -133,7 +133,7 @@ def _act(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str, A
     record(trace, f, name, args, kwargs)
 
 
-@dataclass(frozen=True)
+@immutable
 class _Printed:
     """`print` with these options."""
 
@@ -148,7 +148,7 @@ class _Printed:
         print(*args, **self.options)
 
 
-@dataclass(frozen=True)
+@immutable
 class _At:
     """A function that is called from this line: so log records and warnings say."""
 
@@ -185,7 +185,7 @@ def _module(file: str) -> str:
     return "<unknown>"
 
 
-@dataclass(frozen=True)
+@immutable
 class _Filtered:
     """The same with warnings filtered as in the `with` that it is called in."""
 

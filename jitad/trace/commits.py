@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from jitad.errors import JitadError
+from jitad.immutable import immutable
 from jitad.tape.ir import Atom
 from jitad.trace.around import distinct
 from jitad.trace.around.containers import refill
@@ -22,7 +23,7 @@ from jitad.values.journal import MISSING, Write
 from jitad.values.kind import fail
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Commit:
     """A write that outlives the call: see `Traced.commit`."""
 

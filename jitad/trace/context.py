@@ -2,8 +2,7 @@
 
 A `Trace` holds the tape being built, the journal of writes, the captured values and the budgets.
 A `Region` is a block of the tape that is being filled: a branch, or a pass through a loop body.
-It opens a block and a frame of the journal, and closes both; `splice` makes it part of what is
-around it instead, as if it had never been a block.
+It opens and closes a frame of the journal, too; `splice` makes it part of what is around it.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from jitad.errors import JitadError
+from jitad.immutable import immutable
 from jitad.primitives.schedules import Memory
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Block, Pos, Var
@@ -48,7 +48,7 @@ MAX_RELIED = 1_000  # iterations of one that is written out because its length w
 UNROLLED = 4  # a range of so few iterations is written out
 
 
-@dataclass(frozen=True)
+@immutable
 class Insight:
     """What earlier attempts at a trace have found out."""
 

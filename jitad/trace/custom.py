@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from jitad.errors import JitadError
+from jitad.immutable import immutable
 from jitad.primitives.custom import Rule
 from jitad.runtime import leaves
 from jitad.runtime.custom import Rules, conforming, pair
@@ -73,7 +73,7 @@ def stopped(value: Any) -> Any:
     return map_structure(stop, value)
 
 
-@dataclass(frozen=True)
+@immutable
 class _Like:
     """What a number must be like."""
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
+from jitad.immutable import immutable
 from jitad.late import late
 from jitad.structures import LEAF, Structure, flatten, unflatten
 from jitad.tape.build import Leaf
@@ -32,7 +32,7 @@ from jitad.values.active import any_traced
 from jitad.values.array import ArrayHandle
 
 
-@dataclass(frozen=True)
+@immutable
 class Answer:
     """What a function gives: a structure of numbers and arrays, and of what kinds they are."""
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
 from jitad.closures import is_function
 from jitad.errors import JitadExtentError, JitadTypeError, JitadValueError, unknown_functions
+from jitad.immutable import immutable
 from jitad.runtime.closures import as_records, opened
 from jitad.runtime.leaves import results
 from jitad.runtime.operators import Argnums, not_a_pair, place, positions_of
@@ -50,7 +50,7 @@ _tags = itertools.count(1)
 Function = Callable[..., Any]
 
 
-@dataclass(frozen=True)
+@immutable
 class _Application:
     """A function traced into a block, and what its parameters and results are."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from types import MemberDescriptorType
 from typing import Any
 
 import numpy as np
 
+from jitad.immutable import immutable
 from jitad.structures import is_plain_dataclass, registered
 from jitad.tape.types import Array
 from jitad.trace.around.paths import Path
@@ -17,14 +17,14 @@ from jitad.trace.joins.forms import Form, Handle, Keep, Number, Record
 from jitad.trace.joins.state import Rec
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable(slots=True, eq=False)
 class There(Keep):
     """A thing from outside, which stays itself: what it holds is written to it, if anything is."""
 
     path: Path
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Output:
     """How a Python value is made of results of the tape, and of things that are there."""
 

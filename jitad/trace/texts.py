@@ -11,11 +11,11 @@ import math
 import re
 import string
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
 from jitad.errors import JitadTypeError
+from jitad.immutable import immutable
 from jitad.structures import flatten
 from jitad.tape.build import Leaf
 from jitad.trace.around.telling import speaks, spoken, told
@@ -27,7 +27,7 @@ PERCENT = 37  # the format is one of `%`
 _CONVERSIONS: dict[int, Callable[[Any], Any]] = {-1: lambda x: x, 115: str, 114: repr, 97: ascii}
 
 
-@dataclass(frozen=True)
+@immutable
 class Shown:
     """A value in a text, with the conversion (`!r`) and the format after the colon."""
 
@@ -41,7 +41,7 @@ class Shown:
         return format(_CONVERSIONS[self.conversion](self.value), self.format)
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Text:
     """A text of which some parts are known when the kernel runs."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jitad.errors import GuardMiss, JitadError, JitadExtentError
+from jitad.immutable import immutable
 from jitad.tape.ir import Pos, Tape, walk
 from jitad.tape.types import Array, Scalar
 from jitad.trace.around.paths import Guard, Input, Path
@@ -21,7 +22,7 @@ FIRST_ROOM = 256
 MOST_ROOM = 2**28
 
 
-@dataclass(frozen=True)
+@immutable
 class Shaped:
     """An array argument with example extents: an axis of 1 is taken to be 1 always."""
 
@@ -30,7 +31,7 @@ class Shaped:
     content: np.ndarray | None = field(default=None, compare=False)  # should it be needed
 
 
-@dataclass(frozen=True)
+@immutable
 class Valued:
     """A number argument with its value in the call that is traced for, should it be needed."""
 
@@ -54,7 +55,7 @@ class Room:
         self.size *= 8
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Traced:
     """A tape and what a call of it needs.
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from jitad.immutable import immutable
 from jitad.values.number import bind
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _either(a: Any, b: Any) -> Any:
     return b or a if isinstance(b, bool) else bind("logical_or", a, b)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable(slots=True, eq=False)
 class Choice:
     """One of several arrays of one dtype and number of axes."""
 

@@ -8,12 +8,12 @@ they are, as `Pick` entries.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from jitad.errors import JitadExtentError, JitadIndexError, JitadTypeError, JitadValueError
+from jitad.immutable import immutable
 from jitad.tape.build import Leaf
 from jitad.values.extents import (
     Int,
@@ -33,7 +33,7 @@ from jitad.values.registry import call
 from jitad.values.views import At, Entry, New, Range
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable(slots=True, eq=False)
 class Pick:
     """An array of indices (`dtype` of kind 'i'), or a mask over `axes` axes ('b').
 

@@ -3,9 +3,8 @@
 Tracing mutates no user object: both branches of a traced condition run, a loop body may run again
 until its types settle, and none of it may leave a mark.  So every write that rewritten code makes
 (array contents, attributes, items, closure cells, globals) is noted here first, with its old
-value.  Every region (a branch, a pass through a loop body, the whole trace) has a frame, which
-keeps the first write to each place: `written` tells the region's owner what to merge or carry, and
-`close` puts everything back.  Lists, dicts and sets are one place each, with a copy as old value.
+value.  Every region (a branch, a pass through a loop, the trace) has a frame, which keeps the first
+write to each place: `written` tells the region's owner what to merge, `close` puts everything back.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from typing import Any
 from weakref import ref
 
 from jitad.errors import JitadError
+from jitad.immutable import immutable
 from jitad.values.iterated import CONTAINERS, Iterated
 
 Place = tuple[int, Any]
@@ -68,7 +68,7 @@ MEMORY = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable(slots=True, eq=False)
 class Join:
     """A handle that stands for one of others: which, depends on the path."""
 

@@ -7,10 +7,10 @@ Where Python needs the items themselves (`list`, `tuple`, unpacking), its length
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from jitad.errors import JitadError, JitadIndexError, JitadTypeError, JitadValueError
+from jitad.immutable import immutable
 from jitad.tape.build import Leaf
 from jitad.values import extents
 from jitad.values.indexing import slice_range
@@ -21,7 +21,7 @@ from jitad.values.registry import replaces
 MANY = 20_000  # items that are written out one by one
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable(slots=True, eq=False)
 class Range:
     """A `range` with a traced bound."""
 

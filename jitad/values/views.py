@@ -13,26 +13,26 @@ A third, `Shown`, is what functions read and write.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from jitad.immutable import immutable
 from jitad.primitives.array import slice_key
 from jitad.values import extents
 from jitad.values.extents import Int
 from jitad.values.number import Number, bind
 
 
-@dataclass(frozen=True, slots=True)
+@immutable(slots=True)
 class At:
     """One index of an axis, already wrapped and checked; the axis goes."""
 
     index: Int
 
 
-@dataclass(frozen=True, slots=True)
+@immutable(slots=True)
 class Range:
     """`count` indices of an axis, `step` apart."""
 
@@ -41,7 +41,7 @@ class Range:
     count: Int
 
 
-@dataclass(frozen=True, slots=True)
+@immutable(slots=True)
 class New:
     """A new axis of extent 1."""
 
@@ -49,7 +49,7 @@ class New:
 Entry = At | Range | New
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Window:
     """One `At` or `Range` an axis of the parent; result axis k is range axes[k], or new (None)."""
 
@@ -193,7 +193,7 @@ class Window:
         return found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable(slots=True, eq=False)
 class Reshaped:
     """The parent's elements in C order, under these extents."""
 
@@ -225,7 +225,7 @@ class Reshaped:
         return (flat, *reversed(out)) if parent else ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable(slots=True, eq=False)
 class Shown:
     """What a function makes of the parent's present content and of its own shape.
 

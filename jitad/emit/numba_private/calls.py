@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
@@ -15,6 +14,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from jitad.emit.numba_private.declarations import keep
+from jitad.immutable import immutable
 
 
 def call_type(dispatcher: Any, context: Any, argument_types: tuple[Any, ...]) -> Any:
@@ -163,7 +163,7 @@ def declared(function: Any, given: list[Any]) -> Any:
         return None
 
 
-@dataclass(frozen=True)
+@immutable
 class Stencil:
     """A kernel, which of its operands it sees from an element, and how far it looks along each axis
     before and after it; what is at the border, None where that is not said, and the result's dtype.

@@ -7,7 +7,6 @@ array at the end of one, a `Guard` says what else is relied on there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from types import CellType, FunctionType
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadError
+from jitad.immutable import immutable
 from jitad.structured import is_like
 from jitad.structures import identity, is_one, registered
 from jitad.tape.ir import Pos, Var
@@ -26,7 +26,7 @@ from jitad.values.memory import is_as_needed, share_memory
 PLAIN_ARRAYS = (np.ndarray, np.memmap)  # other kinds of array have arithmetic of their own
 
 
-@dataclass(frozen=True, slots=True)
+@immutable(slots=True)
 class Path:
     """`steps` from a root: ("attr", name), ("item", key), ("cell", name), ("global", name),
     ("call", name of a method without arguments)."""
@@ -72,7 +72,7 @@ class Path:
         return text.strip().lstrip(".") or "the function"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable(slots=True, eq=False)
 class Root:
     """An object that no path leads to, itself."""
 
@@ -116,7 +116,7 @@ def cell_of(f: FunctionType, name: str) -> CellType:
     return f.__closure__[f.__code__.co_freevars.index(name)]  # type: ignore[index]
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Input:
     """A parameter of the tape, from an argument or captured: `get` gives its present value."""
 
@@ -129,7 +129,7 @@ class Input:
         return as_number(now) if isinstance(self.type, Scalar) else now
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Guard:
     """Something static that the trace relies on."""
 

@@ -14,13 +14,13 @@ may be elements that can be written, such a list comes apart as well (`may_be_wr
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, repeat
 from operator import attrgetter, eq, is_
 from typing import Any
 
 import numpy as np
 
+from jitad.immutable import immutable
 from jitad.structures import children_of, is_plain_tuple, rebuilt
 from jitad.tape.types import DTYPES, Array
 
@@ -30,7 +30,7 @@ NUMBERS = {float: "f8", int: "i8", bool: "b1"}
 COUNT, PADDED = None, ...  # the columns of lists: how many numbers each has, and these
 
 
-@dataclass(frozen=True)
+@immutable
 class Many:
     """Lists of numbers of one dtype, each of as many as it has."""
 

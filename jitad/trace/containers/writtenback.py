@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from jitad.errors import JitadError
+from jitad.immutable import immutable
 from jitad.tape.build import Leaf
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.context import Region, Trace
@@ -35,7 +36,7 @@ MOVED = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Home:
     """Where an element, or a part of it, was read."""
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jitad.immutable import immutable
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Pos, Var, lit
 from jitad.tape.types import BOOL, INT, Array, Scalar
@@ -37,7 +38,7 @@ NOTHING = Per(False, None)
 Key = tuple[Pos, int]  # a loop of a pass: where it is, and how many there were before
 
 
-@dataclass(frozen=True)
+@immutable
 class Made:
     """The content of an array that the body of a loop makes: which of those is it?"""
 

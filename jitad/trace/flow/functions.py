@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from jitad.errors import JitadError
+from jitad.immutable import immutable
 from jitad.primitives import TABLE
 from jitad.primitives.custom import Rule
 from jitad.tape.build import Builder
@@ -22,7 +23,7 @@ _Call = tuple[str, Around]
 _HERE = Around()  # of a call that is closed already: the blocks of a rule are met in each user
 
 
-@dataclass(frozen=True)
+@immutable
 class Definition:
     """A body that may use variables from outside."""
 

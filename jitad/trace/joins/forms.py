@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from jitad.immutable import immutable
 from jitad.tape.ir import Atom
 from jitad.tape.types import Array, Scalar
 from jitad.trace.joins.state import CONTENT, Rec, Snapshot
@@ -17,20 +18,20 @@ if TYPE_CHECKING:
     from jitad.values.array import ArrayHandle
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable(slots=True, eq=False)
 class Keep:
     """The same on all paths."""
 
     of: Snapshot
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable(slots=True, eq=False)
 class Number:
     type: Scalar | Array  # an array where the place is a handle's content
     shape: tuple[Atom, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable(slots=True, eq=False)
 class Handle:
     """A new handle; `shape` is empty where the extents differ."""
 
@@ -60,7 +61,7 @@ class Record:
     sides: tuple[Any, ...] = ()  # the things whose place it takes
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable(slots=True, eq=False)
 class Shown:
     """A view: what it shows a part of, and the numbers that say which part."""
 
@@ -77,7 +78,7 @@ class OneOf:
     parts: list[Form]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable(slots=True, eq=False)
 class Maybe:
     part: Form
     name: str

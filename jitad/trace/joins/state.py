@@ -6,23 +6,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from jitad.immutable import immutable
+
 if TYPE_CHECKING:
     from jitad.values.array import ArrayHandle
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable(slots=True, eq=False)
 class Num:
     value: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable(slots=True, eq=False)
 class Arr:
     value: ArrayHandle
     content: Any
     parent: Snapshot | None = None  # of a view
 
 
-@dataclass(frozen=True, slots=True)
+@immutable(slots=True)
 class Lost:
     """The content of an array that was retired."""
 
@@ -64,12 +66,12 @@ class Sel:
     parts: tuple[Snapshot, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable(slots=True, eq=False)
 class Obj:
     value: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable(slots=True, eq=False)
 class Per:
     """A value that may be missing; `part` is None where it certainly is."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jitad.errors import JitadTypeError
+from jitad.immutable import immutable
 from jitad.values.journal import MISSING
 from jitad.values.kind import fail
 from jitad.values.number import bind
@@ -41,7 +42,7 @@ def of_its_own(read: Callable[[], Any]) -> Any:
     return read.read() if isinstance(read, OrDefault) else read()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable(slots=True, eq=False)
 class Perhaps:
     """A value that is there where `flag` is true: a name bound in one branch, or in a loop.
 
@@ -62,7 +63,7 @@ class Perhaps:
     __bool__ = __eq__ = __str__ = __format__ = __index__ = __float__ = __hash__ = _refuse
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable(slots=True, eq=False)
 class Among:
     """One of several things that are not numbers of one kind: strings, objects, functions.
 

@@ -23,18 +23,18 @@ so scopes, cells and tracebacks stay those of the user.
                                 _js2.leave((x, y))
                         x, y = _js2.joined()
 
-The `with` closes a block of the tape, and turns an exception into a `check` where the body runs
-under a traced condition.  x, y are the names assigned inside and live afterwards; names that may
-be unbound are taken from `locals()` and deleted again where they are `_jU`.
+The `with` closes a block of the tape; exceptions become a `check` under a traced condition.  x, y
+are the names assigned inside and live afterwards; unbound ones come from `locals()`, as `_jU`.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from jitad.immutable import immutable
 from jitad.tape.ir import Pos
 from jitad.trace.syntax import names as of
 from jitad.trace.syntax.bindings import lower_bindings
@@ -48,7 +48,7 @@ from jitad.trace.syntax.names import Attempt, Liveness, Settled
 from jitad.trace.syntax.swapping import exchanged
 
 
-@dataclass(frozen=True)
+@immutable
 class Site:
     """One `if` or loop of the user's: where it is, which names it hands on, what stops it."""
 

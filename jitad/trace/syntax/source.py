@@ -11,11 +11,12 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import CodeType, FunctionType
 from typing import Any
 
 from jitad.errors import JitadError
+from jitad.immutable import immutable
 from jitad.tape.ir import Pos
 from jitad.trace.syntax.names import blocks
 from jitad.trace.syntax.nodes import children, copied
@@ -28,7 +29,7 @@ _REMEDY = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Module:
     """A parsed file: the code it compiles to, and the class around every definition."""
 
