@@ -194,7 +194,8 @@ class Builder:
         `emit` is to see what becomes of it.
 
         Most of what passes copy is arithmetic of floats, of the types that it had.  There is
-        nothing then to fold, infer or measure: the equation is shared, or it is appended.
+        nothing then to fold, infer or measure: the equation is shared, or it is appended.  What
+        has a literal operand was looked at when that became one, unless it is a special one.
         """
         op = e.op
         two = _PLAIN.get(op)
@@ -212,8 +213,8 @@ class Builder:
                 return False
             if type(new) is Var:
                 some = True
-            elif two and (new is not old or new.value in _SPECIAL):
-                return False  # as a literal it was looked at before
+            elif two and (new is not old or new.value in _SPECIAL):  # type: ignore[union-attr]
+                return False
             given.append(new)
         if not some:
             return False
