@@ -52,7 +52,7 @@ class Bindable:
             return self(*args, **given)
 
         call()
-        kind = None if out is NOWHERE else self.kind_of_out()
+        kind = None if out is NOWHERE else self._kind_of_out()
         if kwargs or (out is not NOWHERE and kind is None):
             return call
         leaves, structure = self._flat(args, {})
@@ -62,7 +62,7 @@ class Bindable:
                 return bound(s.traced, *at, call, kind, out) or call
         return call
 
-    def kind_of_out(self) -> str | None:
+    def _kind_of_out(self) -> str | None:
         """What `out=` is for: all of the result, or the gradient; None: it is the function's."""
         if not self._outs:
             return None

@@ -414,7 +414,7 @@ class Compiled(Bindable, Inspected):
         if s.from_types:
             return None
         return shortcut(s.traced, s.kernel.dispatcher, self.f, structure, leaves, self._call,
-                        self.kind_of_out())  # fmt: skip
+                        self._kind_of_out())  # fmt: skip
 
     def _specialise(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str, from_types: bool = False,
