@@ -304,9 +304,11 @@ class Captures:
                 self._restores.append(lambda: assign(value))
 
     def restore(self) -> None:
-        """Give the places outside their own values back."""
+        """Give the places outside their own values back, and let go of the arguments' arrays."""
         while self._restores:
             self._restores.pop()()
+        for source in self._sources:
+            source.content = None
 
     def _array(self, path: Path, value: np.ndarray) -> ArrayHandle:
         known = self._arrays.get(id(value))
