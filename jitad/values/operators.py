@@ -153,6 +153,8 @@ def _or(a: Any, b: Any) -> Any:
 def finite(y: Any, args: tuple[Any, ...], what: str) -> None:
     """Python raises where finite operands give an infinite result."""
     ok = bind("logical_not", bind("isinf", y))
+    if not isinstance(ok, Number) and ok:
+        return
     for a in args:
         if isinstance(a, Number) or not np.isfinite(a):
             ok = _or(ok, bind("logical_not", bind("isfinite", a)))
