@@ -1,8 +1,8 @@
 """A class of fields that are set once, when an object is made.
 
-As `dataclass(frozen=True)`, but that a type checker sees to it, not each object: the methods that
-would refuse make up a tenth of the time that a first call in a process takes to load the engine,
-and an object takes twice as long to make.
+As `dataclass(frozen=True)`, but that a type checker sees to it, not each object: to make the
+methods that would refuse took 0.015 of the 0.232 seconds of a first call in a process, and they
+make an object slower to make.
 """
 
 from __future__ import annotations

@@ -177,16 +177,17 @@ class Compiled(Bindable, Inspected):
                 "Leave out= away: the compiled function outside has no arrays in between.",
             )  # fmt: skip
         result = self(*args, **kwargs)
-        pair = getattr(self.f, "operator", "") == "value_and_grad"
-        whole = (result[0], outputs.write(result[1], out)) if pair else outputs.write(result, out)
+        kind = self._kind_of_out()
+        whole = outputs.write(result, out) if kind == "all" else (
+            result[0], outputs.write(result[1], out)
+        )  # fmt: skip
         self._into = self._slow_into
         if self._like is not None and not kwargs:
             key, leaves = self._like
             if key not in self._entries_into:
                 s, structure, _ = key
                 made = python_entry(s.traced, s.kernel.dispatcher, self.f, structure, leaves,
-                                    self._slow_into, self._call, s.from_types,
-                                    "gradient" if pair else "all")  # fmt: skip
+                                    self._slow_into, self._call, s.from_types, kind)  # fmt: skip
                 self._entries_into[key] = made or self._slow_into
             self._into = self._entries_into[key]
         return whole

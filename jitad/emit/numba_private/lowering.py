@@ -220,7 +220,8 @@ class LowerSource(Lower):
         self.write_way()
         self.library.is_long = is_long(self.module)
         self.library.straight = straight_functions(self.module)
-        self.library.is_interrupted = is_interrupted(self.module)
+        if self.library.straight:  # of other code nobody asks
+            self.library.is_interrupted = is_interrupted(self.module)
         self.post_lower()
 
 

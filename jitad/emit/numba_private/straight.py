@@ -31,7 +31,7 @@ def straight_functions(module: Any) -> frozenset[str]:
     return frozenset(f.name for f in written) if straight else frozenset()
 
 
-_LONG = 2500  # instructions: some 60 ms of LLVM's, of which 50 are spared
+_LONG = 2500  # instructions: some 45 ms of LLVM's, of which three quarters are spared
 _FAR = 100  # instructions from call to call, on average
 
 
